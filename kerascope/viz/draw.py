@@ -67,6 +67,8 @@ class Request:
         As for `draw`.
     data : optional
         The batch, or the arrays by placeholder, whose gradients are drawn at the level "gradient".
+    style, class_names
+        As for `draw`.
     """
 
     subject: Any
@@ -80,6 +82,13 @@ class Request:
     gradients: Any = None
     highlight: Any = None
     data: Any = None
+    style: str = "graph"
+    class_names: Sequence[str] = ()
+
+    @property
+    def is_living(self) -> bool:
+        """Whether the picture is a figure that shows values, instead of a graph with values."""
+        return self.style == "figure" and self.values is not None
 
     def graph(self) -> Graph:
         """Return the graph of the subject after all overlays.
@@ -281,36 +290,37 @@ def draw(
     to, inputs = _as_inputs(subject, to, inputs, unknown)
     _check_choices(unknown, rankdir, engine, show_shapes, wrap, style)
     figures = _check_style(style, theme, figure, width, (at, gradients, highlight, diff))
-    is_living = bool(figures) and (values is not None or isinstance(subject, Tape))
-    if len(class_names) and not is_living:
-        raise ArgumentError(
-            "draw: class_names=... names the bars of a figure with values. Write draw(model, "
-            "style='figure', values=x, class_names=[...])."
-        )
-    if figures and isinstance(subject, Tape):
-        level = level or "node"  # a figure shows the forward pass of the recorded step
-    _check_others(dpi, time_limit, most, label)
+    _check_others(dpi, time_limit, most, label, to)
     look = own_colors(colors, theme, style), own_font(font, style)
-    if to is not None:
-        check_target(to)
     expand = _as_expand(expand, expand_nested)
     asked = subject, level, diff, expand, expand_nested, wrt, values, at, gradients, highlight
-    request = _with_own_subject(Request(*asked), inputs)
-    graph = (replace(request, values=None) if is_living else request).graph()
+    request = Request(*asked, style=style, class_names=class_names)
+    request = _with_own_subject(request, inputs)
+    graph = request.graph()
     options = PictureOptions(
         show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable,
         depth_ranks, _direction(graph, rankdir, engine), theme, label, show_lines, show_settings,
         _columns(graph, wrap), *look,
     )  # fmt: skip
     if figures:
-        has_sheets = is_living and graph.attrs.get("level", "node") in ("node", "layer")
-        numbers = _numbers_of(graph, request, class_names) if has_sheets else None
-        drawing = figures.figure_of(graph, expand, options, figure, width, dpi, time_limit, numbers)
+        drawing = _figure(figures, graph, request, options, (figure, width, dpi, time_limit))
     else:
         drawing = _drawing(graph, request, most, options, engine, dpi, time_limit)
     if to is not None:
         drawing.save(to)
     return drawing
+
+
+def _figure(
+    figures: ModuleType,
+    graph: Graph,
+    request: Request,
+    options: PictureOptions,
+    how: tuple[Any, ...],
+) -> Drawing:
+    """Return the `Figure` of a graph; a living figure if the request has values."""
+    numbers = _numbers_of(graph, request) if request.is_living else None
+    return figures.figure_of(graph, request.expand, options, *how, numbers=numbers)
 
 
 NOTHING_OPEN: tuple[str, ...] = ()  # `expand`: nested models have frames, all of them closed
@@ -410,6 +420,12 @@ def _with_own_subject(request: Request, inputs: Any) -> Request:
     level, has_gradients = request.level, request.gradients is not None
     subject, diff = (_undrawn(one, level, has_gradients) for one in (request.subject, request.diff))
     own, values, data = subject, request.values, None
+    is_living = request.is_living or (request.style == "figure" and isinstance(subject, Tape))
+    if len(request.class_names) and not is_living:
+        raise ArgumentError(
+            "draw: class_names=... names the bars of a figure with values. Write draw(model, "
+            "style='figure', values=x, class_names=[...])."
+        )
     if isinstance(subject, Tape):
         if values is not None or inputs is not None:
             raise ArgumentError(
@@ -417,7 +433,8 @@ def _with_own_subject(request: Request, inputs: Any) -> Request:
                 "them out, or draw the model."
             )
         own, values = recorded_run(subject, "draw")
-        level = level or ("training" if values.is_training else None)
+        is_step = values.is_training and request.style == "graph"  # a figure has no backward pass
+        level = level or ("training" if is_step else None)
         return replace(request, subject=own, diff=diff, level=level, values=values)
     if not isinstance(subject, OURS):
         own, values = display.renderer("drawable", _as_it_is)(subject, inputs, values)
@@ -528,7 +545,9 @@ def _check_wrap(wrap: Any, engine: str, style: str) -> None:
         raise ArgumentError(f"draw: wrap={wrap!r} does not work with {other}. Leave one out.")
 
 
-def _check_others(dpi: Any, time_limit: Any, most: Any, label: Any) -> None:
+def _check_others(dpi: Any, time_limit: Any, most: Any, label: Any, to: Any) -> None:
+    if to is not None:
+        check_target(to)
     check_positive("draw", "dpi", dpi)
     check_positive("draw", "time_limit", time_limit)
     if most is not None:
@@ -595,7 +614,7 @@ def _is_ladder_of_model(graph: Graph, request: Request, what: str) -> bool:
 def _with_values(graph: Graph, request: Request) -> Graph:
     """Write the values of each call into its box, up to the step `at` if it is given."""
     subject, values, at = request.subject, request.values, request.at
-    if values is None:
+    if values is None or request.is_living:
         if at is not None:
             raise ArgumentError(f"draw: at={at!r} needs the inputs of the run: values=x.")
         return graph
@@ -623,20 +642,19 @@ def _outputs_of_calls(graph: Graph, request: Request) -> dict[str, Any]:
     return values_of(model_with_graph(subject), values, nested=not is_on_ladder)
 
 
-def _numbers_of(graph: Graph, request: Request, class_names: Sequence[str]) -> Any:
+def _numbers_of(graph: Graph, request: Request) -> Any:
     """Return the `Numbers` of a living figure: outputs, attention weights and states.
 
-    Raises
-    ------
-    ArgumentError
-        The graph does not consist of calls of layers.
+    None at a level that has no figures, which is an error of its own.
     """
+    if graph.attrs.get("level", "node") not in ("node", "layer"):
+        return None
     living = import_module(_LIVING)
     outputs = _outputs_of_calls(graph, request)
     inside: dict[str, np.ndarray] = {}
     if isinstance(request.subject, Network) and not isinstance(request.values, RecordedRun):
         inside = living.numbers_inside(model_with_graph(request.subject), request.values)
-    return living.Numbers(outputs, inside, [*map(str, class_names)])
+    return living.Numbers(outputs, inside, [*map(str, request.class_names)])
 
 
 def _with_gradients(graph: Graph, request: Request) -> Graph:
