@@ -120,7 +120,8 @@ def with_portraits(
     Raises
     ------
     ArgumentError
-        There are class names, but not one for each number of an output.
+        There are class names, but not one for each number of an output; or no output counts the
+        samples on its first axis.
     """
     boxes = known_ids(view.whole)
     outputs: dict[str, list[np.ndarray]] = {}
@@ -130,11 +131,11 @@ def with_portraits(
             arrays = arrays if isinstance(arrays, list) else [arrays]
             outputs.setdefault(box_id, []).extend(map(np.asarray, arrays))
     batch = _batch(reading, outputs)
-    arrays_of = {}
-    for one, part in reading.parts.items():
-        found = _array_of(part, outputs, numbers.inside, batch)
-        if found is not None:
-            arrays_of[one] = found
+    arrays_of = {
+        one: found
+        for one, part in reading.parts.items()
+        if (found := _array_of(part, outputs, numbers.inside, batch)) is not None
+    }
     if not arrays_of:
         raise ArgumentError(
             f"draw: values: expected outputs of {reading.graph.name!r} whose first axis counts "
