@@ -4,7 +4,11 @@ The arrays to compare with are those that plain models compute: a model that end
 """
 
 import base64
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -457,3 +461,28 @@ def test_an_onnx_file_shows_what_it_computes(tmp_path):
         assert_shown(found, f"conv, map {index} of 4", maps[index])
     scores = maps.reshape(-1) @ weight
     assert values_of_bars(figure.svg) == pytest.approx(dict(enumerate(scores)), rel=1e-3)
+
+
+def test_a_live_keras_model_shows_what_it_computes():
+    pytest.importorskip("keras")
+    script = """if True:
+        import keras, numpy as np, kerascope as ks
+        from test_living import assert_shown, images_of, values_of_bars
+        image = keras.Input((8, 8, 1))
+        maps = keras.layers.Conv2D(3, 3, activation="relu", name="conv")(image)
+        model = keras.Model(image, keras.layers.Dense(4)(keras.layers.Flatten()(maps)))
+        x = np.random.RandomState(0).rand(1, 8, 8, 1).astype("float32")
+        svg = ks.draw(model, style="figure", values=x).svg
+        expected = np.asarray(keras.Model(image, maps)(x))[0]
+        for index in range(3):
+            assert_shown(images_of(svg), f"conv, map {index} of 3", expected[:, :, index])
+        output = np.asarray(model(x))[0]
+        assert np.allclose([*values_of_bars(svg).values()], output, rtol=1e-3, atol=1e-5)
+    """
+    here = Path(__file__).parent
+    paths = os.pathsep.join(map(str, (here, here.parents[1], here.parents[2])))
+    environment = {**os.environ, "KERAS_BACKEND": "jax", "PYTHONPATH": paths}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
