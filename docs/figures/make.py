@@ -72,9 +72,7 @@ model.get_layer("edges").set_weights([kernel, np.zeros(4)])
 maps = Model(model.inputs, model.get_layer("pooled").output).predict(digits).reshape(3, -1)
 # The class whose maps are nearest has the largest score.
 model.get_layer("class").set_weights([maps.T / 128, -(maps**2).sum(1) / 256])
-picture = ks.draw(
-    model, style="figure", values=digits[1:2], class_names=[*rows], width="84mm"
-)
+picture = ks.draw(model, style="figure", values=digits[1:2], class_names=[*rows], width="84mm")
 """),
     Shown("alexnet.svg", "AlexNet, for a journal without colours", 84, """\
 model = Sequential(
