@@ -1,0 +1,11 @@
+def zeros_around(size, kernel, stride, dilation, padding):
+    covered = (kernel - 1) * dilation + 1
+    before = after = 0
+    if padding == "same":
+        places = -(-size // stride)
+        zeros = max(0, (places - 1) * stride + covered - size)
+        before = zeros // 2
+        after = zeros - before
+    elif padding == "causal":
+        before = covered - 1
+    return before, after, (size + before + after - covered) // stride + 1

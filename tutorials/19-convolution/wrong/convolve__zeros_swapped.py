@@ -1,0 +1,21 @@
+"""The zeros of the rows are put beside the columns, and the other way round.
+
+en: expected the shape of the maps (x (1, 3, 3, 1), kernel (3, 3, 1, 1), zeros ((0, 2), (1, 0))) to be (1, 3, 2, 1), yours is (1, 2, 3, 1)
+zh: 特征图（x (1, 3, 3, 1)，kernel (3, 3, 1, 1)，zeros ((0, 2), (1, 0))） 的形状应为 (1, 3, 2, 1)，你的是 (1, 2, 3, 1)
+"""
+
+import numpy as np
+
+
+def convolve(x, kernel, stride, dilation, zeros):
+    x = np.pad(x, ((0, 0), *zeros[::-1], (0, 0)))
+    high, wide = ((k - 1) * dilation + 1 for k in kernel.shape[:2])
+    rows = (x.shape[1] - high) // stride + 1
+    columns = (x.shape[2] - wide) // stride + 1
+    maps = np.zeros((len(x), rows, columns, kernel.shape[3]))
+    for i in range(rows):
+        for j in range(columns):
+            top, left = i * stride, j * stride
+            patch = x[:, top : top + high : dilation, left : left + wide : dilation, :]
+            maps[:, i, j, :] = np.tensordot(patch, kernel, 3)
+    return maps
