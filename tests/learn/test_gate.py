@@ -14,6 +14,7 @@ from kerascope.learn.exercises import all_exercises
 from kerascope.learn.running import check_file, open_places
 from kerascope.learn.verdicts import LANGUAGES, Verdict
 from kerascope.lessons import tutorials_folder
+from kerascope.lessons.checking import facts_shown
 
 EXERCISES = all_exercises()
 SOME = thinned(EXERCISES, kind=lambda exercise: exercise.chapter)
@@ -23,6 +24,8 @@ WRONG = [
     for number, path in enumerate(some.values[0].wrong_answers)
 ]
 SECONDS = 60  # a loaded machine
+# Chapters that follow the five documents; the later ones follow papers and manuals.
+WITH_FACTS = {place.partition("-")[0] for places in facts_shown().values() for place in places}
 CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
@@ -78,7 +81,7 @@ def test_all_words_are_there_in_both_languages(exercise):
         is_code = text in exercise.hints and text.en == text.zh
         assert is_code or CHINESE.search(text.zh), text.zh
         assert not CHINESE.search(text.en), text.en
-    assert exercise.facts
+    assert exercise.facts or exercise.chapter not in WITH_FACTS
     assert all(re.fullmatch(r"[RC]\d\d", number) for number in exercise.facts)
 
 

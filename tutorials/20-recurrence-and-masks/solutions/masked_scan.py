@@ -5,7 +5,7 @@ def scan(step, x, mask, state):
     outputs = []
     last = 0.0
     for t in range(x.shape[1]):
-        counts = mask[:, t, None]
+        counts = mask[:, t : t + 1]
         output, new_state = step(x[:, t], state)
         last = np.where(counts, output, last)
         state = np.where(counts, new_state, state)
