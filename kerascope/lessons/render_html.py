@@ -46,6 +46,7 @@ from kerascope.player.player import frame
 
 
 LONG = 28  # longer blocks may be split at the end of a printed page
+PIXELS_PER_MILLIMETRE = 96 / 25.4
 PREDICT = {"en": "Say what it shows, then look", "zh": "先猜结果，再看"}
 LABELS = {"en": ("Code", "Output"), "zh": ("代码", "输出")}
 PROMPT = re.compile(r"^(?P<prompt>\((?:Pdb|Kdb|com)\)) ?(?P<command>.*)$")
@@ -553,6 +554,7 @@ def _player(picture: Picture, chapter: Chapter) -> str:
 
 
 def _width(svg: str) -> float:
-    """Return the width of an SVG in its own unit; 0 if it declares none."""
+    """Return the width of an SVG in pixels, as its page shows it; 0 if it declares none."""
     text = svg.partition(' width="')[2].partition('"')[0]
-    return float(text.rstrip("ptx") or 0)
+    scale = PIXELS_PER_MILLIMETRE if text.endswith("mm") else 1.0
+    return float(text.rstrip("ptxm") or 0) * scale
