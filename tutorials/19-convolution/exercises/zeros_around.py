@@ -1,4 +1,4 @@
-"""Say how many zeros a convolution puts around a row, and how often the filter fits.
+"""Count the zeros around a row, and the places of a filter.
 
 A filter of `kernel` numbers with a dilation of 1 covers `kernel` pixels; with a dilation of 2 it
 reads every second pixel, so it covers 2 * (kernel - 1) + 1 of them. The filter moves on by `stride`
