@@ -46,7 +46,7 @@ from kerascope.player.player import frame
 
 
 LONG = 28  # longer blocks may be split at the end of a printed page
-PIXELS_PER_MILLIMETRE = 96 / 25.4
+PIXELS_PER_MILLIMETRE = 4.3  # on a page, a figure for paper is larger, so that it can be read
 PREDICT = {"en": "Say what it shows, then look", "zh": "先猜结果，再看"}
 LABELS = {"en": ("Code", "Output"), "zh": ("代码", "输出")}
 PROMPT = re.compile(r"^(?P<prompt>\((?:Pdb|Kdb|com)\)) ?(?P<command>.*)$")

@@ -19,7 +19,12 @@ from kerascope.lessons.render_html import chapter_page, index_page, page_name, p
 from kerascope.viz.theme import contrast
 
 NAMES = [*(f"{folder.name}.html" for folder in chapter_folders()), "index.html"]
-LOOKED_AT_BY_DEFAULT = {"05-node.html", "14-update-tuples.html", "index.html"}
+LOOKED_AT_BY_DEFAULT = {
+    "05-node.html",
+    "14-update-tuples.html",
+    "19-convolution.html",
+    "index.html",
+}
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1200, "height": 800}
 
