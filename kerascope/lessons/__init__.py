@@ -21,8 +21,8 @@ How to write a chapter:
    use the terms of `glossary.toml`.
    `chapter.toml` says in both languages what the chapter is about (`introduction.py`).
 4. Each number in the prose must occur in an output. Mark other numbers: `1983{.free}`.
-5. The last section is called `documents`. The last column of its table names the blocks that show
-   each fact (`checking.py`).
+5. The last section is called `documents`: a table of what the documents say. From chapter 19 on it
+   quotes papers and manuals. Its last column names the blocks that show each fact (`checking.py`).
 6. `kerascope lessons build --accept --translated both NN` stores in each section the hash of its
    translation. If one language changes later, `check` complains until the other is updated.
 """
