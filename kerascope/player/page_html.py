@@ -39,7 +39,7 @@ OF_THE_SCRIPT = (
     "step", "of", "play", "pause", "copied", "names", "name", "value", "new", "empty", "said",
     "build", "forward", "loss", "metrics", "backward", "update", "commit", "gradients",
     "get_updates", "now", "B", "E", "I", "state0", "state1", "state2", "state3", "state4",
-    "zero", "arriving",
+    "zero", "arriving", "equal", "here", "since", "never",
 )  # fmt: skip
 
 
@@ -111,7 +111,8 @@ def page_html(
         text=_tool,
         label=_tool_label,
         body=f'{_gate(data["gates"])}<div class="sides{alone}">\n{body}</div>\n'
-        f'{_controls(moments, stops)}<p class="live unseen" role="status" aria-live="polite"></p>',
+        f"{_controls(moments, stops, len(sides) > 1)}"
+        f'<p class="live unseen" role="status" aria-live="polite"></p>',
         data=stored,
         packed=packed,
         script=script(any(side.picture and is_ladder(side.picture.whole) for side in sides)),
@@ -184,15 +185,17 @@ def _unit(name: str) -> str:
     return f"<option {data}>{english}</option>"
 
 
-def _controls(moments: int, stops: Sequence[tuple[int, Text]]) -> str:
+def _controls(moments: int, stops: Sequence[tuple[int, Text]], are_two: bool) -> str:
     buttons = "".join(
         f'<button type="button" data-do="{name}" aria-label="{_both(name)}" '
         f'title="{_both(name)}">{sign}</button>'
         for name, sign in MOVES.items()
     )
     skips = "".join(
-        f'<button type="button" data-do="{name}">{_word(name)}</button>' for name in SKIPS
+        f'<button type="button" data-do="{name}">{_word(name)}</button>'
+        for name in (*SKIPS, *(["differs"] if are_two else []))
     )
+    skips += '<output class="differing" for="moment"></output>' if are_two else ""
     units = "".join(map(_unit, UNITS))
     rows = "".join(
         f'<li><button type="button" data-go="{moment}">{each(text)}</button></li>'

@@ -13,6 +13,7 @@ from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError
 from kerascope.files import check_writable, write_whole
 from kerascope.lessons.lesson import LANGUAGES
+from kerascope.player.beside import first_difference
 from kerascope.player.flows import Flows
 from kerascope.player.moving import Scene, moving_svg, scene_of, strip_svg
 from kerascope.player.page_html import SideHtml, page_html
@@ -20,7 +21,7 @@ from kerascope.player.picture import BoxStates, Picture, nodes_made, picture_for
 from kerascope.player.sentences import sentences_for_script
 from kerascope.player.step_ladder import LadderFlows, LadderPicture, LadderStates, ladder_of
 from kerascope.player.steps import side_data
-from kerascope.player.words import Text, in_languages, kinds_for_script
+from kerascope.player.words import WORDS, Text, in_languages, kinds_for_script
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAIN_OF, GRAINS, Event
 from kerascope.trace.selectors import ACTS, PHASES, KnownNames, Selector, parse_selector
@@ -361,6 +362,9 @@ class Player:
     start : int
         The position on the slider, from 0, at which the page opens. The reader can go back to
         earlier positions.
+    differs : int or None
+        The position on the slider at which the results of two sides first differ. None if they
+        never do, or if there is one side.
 
     Raises
     ------
@@ -416,6 +420,7 @@ class Player:
         self.beside = beside
         self.moments = moments_of([side.events for side in self.sides])
         self.names = self._names(names)
+        self.differs = self._first_difference()
         self.stops = self._stops(stops)
         self.gates = [self._gate(gate, place) for place, gate in enumerate(gates)]
         self.gates.sort(key=lambda gate: gate.at)
@@ -451,6 +456,19 @@ class Player:
             return names
         return {"en": "left", "zh": "左"}, {"en": "right", "zh": "右"}
 
+    def _first_difference(self) -> int | None:
+        if self.beside is None:
+            return None
+        return first_difference([side.events for side in self.sides], self.moments)
+
+    def _differing(self) -> list[tuple[int, Text]]:
+        """Return the stop-point at which the two sides first differ, if there is one."""
+        if self.differs is None:
+            return []
+        event = self.events[self.moments[self.differs][0]]
+        words = zip(LANGUAGES, WORDS["differs"], strict=True)
+        return [(self.differs, {name: f"{word}: {_name_of(event)}" for name, word in words})]
+
     # --- stop-points and gates --------------------------------------------------------------------
 
     def _stops(
@@ -462,7 +480,8 @@ class Player:
                 for step, event in enumerate(self.events)
                 if event.ph == BEGIN and event.grain in ("act", "phase")
             ]
-            return [(self.moment_of(step), text) for step, text in found]
+            shown = [(self.moment_of(step), text) for step, text in found]
+            return sorted([*shown, *self._differing()], key=lambda stop: stop[0])
         if isinstance(stops, (str, int)):
             stops = [stops]
         titles = stops if isinstance(stops, Mapping) else {}
@@ -528,6 +547,7 @@ class Player:
             "grains": {kind: GRAIN_OF.get(kind, "detail") for kind in sorted(kinds)},
             "unit": self.unit,
             "start": self.start,
+            "differs": self.differs,
             "sentences": sentences_for_script(
                 {step[-1][0] for _, facts in parts for step in facts["steps"]}
             ),

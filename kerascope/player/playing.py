@@ -15,8 +15,10 @@ from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, NotCompiledError
 from kerascope.foreign import adapter_of, converted, fed, name_of, record
 from kerascope.model_files import opened
+from kerascope.player.beside import with_change
 from kerascope.player.player import Player, When, end_of, kind_of_file, lane_of, time_of
 from kerascope.player.words import Text
+from kerascope.spellings import DIALECTS, override_dialect
 from kerascope.trace.events import BEGIN, END, GRAINS, Event
 from kerascope.trace.tape import trace
 from kerascope.trace.tape_store import Tape
@@ -56,8 +58,12 @@ def play(
     to : path, optional
         A file to save to: "step.html" is the page, "step.svg" the animated picture, and
         "step.strip.svg" still pictures side by side, for a slide. See `Player.save`.
-    beside : Model, path of a model file, or Tape, optional
-        A second subject, shown at the right side and in sync. A model gets the same batch.
+    beside : Model, path of a model file, Tape, or mapping, optional
+        A second subject, shown at the right side and in sync. A model gets the same batch. A
+        mapping changes one thing of the model: `{"lr": 0.1}`, `{"label": other_y}`,
+        `{"LAYER.activation": "tanh"}` or `{"LAYER.kernel_initializer": "zeros"}`. Both runs then
+        start from the same weights and draw the same random numbers. The page marks where two
+        runs first differ.
     names : pair of dict or str, optional
         Titles of the two sides. By default the names of the models, or left and right.
     title : dict or str, optional
@@ -99,13 +105,17 @@ def play(
     if to is not None:
         kind_of_file(to)  # before anything runs
     subject, beside = (opened(one, compile=y is not None) for one in (subject, beside))
-    if not isinstance(subject, (Network, Tape)):
-        subject, graph = _foreign(subject, x, y, graph)
-        x, y = (None, None) if isinstance(subject, Tape) else (x, y)
-    tape, own_title = _tape_of(subject, x, y)
-    other = None
+    given, other, other_y, drawn = subject, None, y, None
+    subject, graph, tape, own_title = _recorded(subject, x, y, graph)
+    if isinstance(beside, Mapping):
+        _check_changeable(subject, y)
+        # A converted model of Keras 3 was compiled by the rules of Keras 3, and so is its copy.
+        rules = {} if subject is given else DIALECTS["3"]._asdict()
+        with override_dialect(**rules):
+            beside, other_y, own_names = with_change(subject, y, beside)
+        names = names or own_names
     if beside is not None:
-        other, _ = _tape_of(beside, x, y)
+        beside, drawn, other, _ = _recorded(beside, x, other_y, None)
     span = _span_of(tape, subject, from_, until)
     finest, left_out = _finest(tape, *span, level)
     options: dict[str, Any] = {"level": finest, "with_loss": True}
@@ -114,7 +124,7 @@ def play(
     right = None
     if other is not None:
         first, last = _span_of(other, beside, from_, until)
-        drawn = beside if isinstance(beside, Network) else None
+        drawn = beside if isinstance(beside, Network) else drawn
         right = Player(other, title or own_title, graph=drawn, from_=first, until=last, **options)
     player = Player(
         tape, title or own_title, graph=graph, from_=span[0], until=span[1], beside=right,
@@ -129,6 +139,27 @@ def play(
 
 
 # --- what to play ---------------------------------------------------------------------------------
+
+
+def _recorded(subject: Any, x: Any, y: Any, graph: Any) -> tuple[Any, Any, Tape, Text]:
+    """Return a subject to play, its graph, its tape, and the title of the page.
+
+    A model of another library becomes a model of kerascope, or a tape of its run.
+    """
+    if not isinstance(subject, (Network, Tape)):
+        subject, graph = _foreign(subject, x, y, graph)
+        x, y = (None, None) if isinstance(subject, Tape) else (x, y)
+    return subject, graph, *_tape_of(subject, x, y)
+
+
+def _check_changeable(subject: Any, y: Any) -> None:
+    """Raise an error if no second run can be made from a subject by changing one thing."""
+    if not isinstance(subject, Network) or y is None:
+        raise ArgumentError(
+            'play: beside={"lr": 0.1} changes a training step of a model that kerascope can copy: '
+            "play(model, x, y, beside={...}). For a tape, or a model of another library that is "
+            "only recorded, give the changed tape or model itself: beside=other."
+        )
 
 
 def _tape_of(subject: Any, x: Any, y: Any) -> tuple[Tape, Text]:

@@ -35,6 +35,11 @@ WORDS: dict[str, tuple[str, str]] = {
     "change": ("Next change of state", "下一次状态变化"),
     "stop": ("Next stop-point", "下一个停点"),
     "stops": ("Stop-points", "停点"),
+    "differs": ("First difference", "首个差异"),
+    "equal": ("Equal so far.", "到此都相同。"),
+    "here": ("The runs first differ here.", "两次运行从这里开始不同。"),
+    "since": ("The runs differ since step", "两次运行不同，始于第"),
+    "never": ("The results are equal at every step.", "每一步的结果都相同。"),
     "copy": ("Copy as debugger commands", "复制为调试器命令"),
     "copied": ("Copied", "已复制"),
     "how": (

@@ -348,6 +348,7 @@ function go(wanted, silent) {
     mark(part, "aria-current", from <= now && now <= to ? "step" : "");
     part.classList.toggle("done", to < now);
   }
+  showDifference();
   for (const cursor of all(".cursor")) cursor.style.left = `${(now + .5) / (last + 1) * 100}%`;
   showGate(gate);
   if (gate || now === last) pause();
@@ -355,6 +356,16 @@ function go(wanted, silent) {
   if (!isInside && !silent) {
     history.replaceState(null, "", `#step=${now + 1}${language === "en" ? "" : "&zh"}`);
   }
+}
+// Whether the results of two sides are still equal at this moment.
+function showDifference() {
+  const place = one(".differing"), { differs } = data;
+  if (!place) return;
+  one("[data-do=differs]").disabled = differs === null || now === differs;
+  root.classList.toggle("differs", differs !== null && now >= differs);
+  const word = differs === null ? "never" : now < differs ? "equal" : now === differs ? "here" : "since";
+  const number = `${differs + 1}${language === "zh" ? " 步。" : "."}`;
+  text(place, word === "since" ? `${say(word)} ${number}` : say(word));
 }
 data.laneOf = (moment) => (data.lanes.find(([, stretches]) =>
   stretches.some(([, from, to]) => from <= moment && moment <= to)) || [""])[0];
@@ -399,6 +410,7 @@ const ACTIONS = {
   last: () => go(last),
   change: () => go(after(changes)),
   stop: () => go(after((i) => data.stops.includes(i))),
+  differs: () => go(data.differs ?? now),
   play: () => (timer ? pause() : play()),
 };
 function play() {
@@ -448,6 +460,10 @@ function showLanes() {
       mark(button, "aria-label", button.title);
       button.addEventListener("click", () => go(from));
       track.append(button);
+    }
+    if (data.differs !== null) {
+      const place = track.appendChild(make("span", "parting"));
+      place.style.left = `${(data.differs + .5) * share}%`;
     }
     track.append(make("span", "cursor"));
     place.append(make("span", "", say(lane)), track);
