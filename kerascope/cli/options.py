@@ -94,6 +94,7 @@ PLAY_EXAMPLES = f"""\
   kerascope play train.py -o page.html data.csv   pass data.csv to the script
   kerascope play train.py -o step.svg             write a moving picture without JavaScript
   kerascope play train.py -o step.strip.svg       write still pictures side by side, for a slide
+  kerascope play train.py -o film.gif --batches 50  write a film of 50 steps
   kerascope play --level op --batches 2 train.py  show every op of two training steps
   kerascope play t.jsonl                          play a recorded tape
   kerascope play model.keras --input x.npy        play one forward pass of a model
@@ -113,8 +114,8 @@ def add_play_options(parser: argparse.ArgumentParser) -> None:
         help="A script, a tape or a model file.")  # fmt: skip
     parser.add_argument(
         "-o", "--output", metavar="FILE",
-        help="Write a page (default: script.html), a moving picture (step.svg) or still pictures "
-        "side by side (step.strip.svg).",
+        help="Write a page (default: script.html), a moving picture (step.svg), still pictures side "
+        "by side (step.strip.svg) or a film of the first --batches steps (training.gif).",
     )  # fmt: skip
     parser.add_argument(
         "--level", choices=("detail", "op", "node", "phase", "act"), default=None,

@@ -16,6 +16,7 @@ from kerascope.errors import KerascopeError
 from kerascope.files import check_writable
 from kerascope.foreign import library_of
 from kerascope.model_files import is_model_file
+from kerascope.player.film import Film
 from kerascope.player.player import Player, kind_of_file
 from kerascope.player.playing import first_steps, play
 from kerascope.trace.tape import trace
@@ -52,6 +53,10 @@ def run_play(options: Namespace) -> int:
             f"'{path}' built no model, so there is nothing to play. Expected a script that calls "
             f"layers.{hint_of_live(path)}"
         )
+    if target.suffix == ".gif":
+        film = play(tape, to=target, steps=options.batches)
+        print(_written(target, film), file=sys.stderr if code else sys.stdout)
+        return code
     steps, model = first_steps(tape, options.batches)
     player = play(steps, to=target, title=path.name, level=options.level, graph=model)
     print(_written(target, player), file=sys.stderr if code else sys.stdout)
@@ -86,10 +91,13 @@ def _target(path: Path, options: Namespace) -> Path:
     """
     target = Path(options.output or path.with_suffix(".html").name)
     with given():
-        kind_of_file(target)
+        if target.suffix != ".gif":
+            kind_of_file(target)
         check_writable(target)
     return target
 
 
-def _written(target: Path, player: Player) -> str:
+def _written(target: Path, player: Player | Film) -> str:
+    if isinstance(player, Film):
+        return f"wrote {target}: {len(player.frames)} steps"
     return f"wrote {target}: {player.about['en'] if player.about else ''}"

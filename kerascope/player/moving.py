@@ -24,7 +24,7 @@ from kerascope.player.flows import FORWARD, GRADIENT
 from kerascope.player.picture import Picture
 from kerascope.player.room import roomy
 from kerascope.player.sentences import SENTENCES
-from kerascope.player.value_labels import ValueLabel, value_label_of, value_label_rules
+from kerascope.player.value_labels import ValueLabel, value_label_inks, value_label_of
 from kerascope.player.words import WORDS
 from kerascope.printable import printable_lines
 from kerascope.trace.events import Event
@@ -42,7 +42,7 @@ from kerascope.viz.overlays.recorded import numbers_of, run_of
 from kerascope.viz.overlays.step_figures import StepNumbers, with_numbers
 from kerascope.viz.sheet import Group, Label, Line, Mark, Rectangle, flattened, mute
 from kerascope.viz.theme import PALETTES, Palette, style_of
-from kerascope.viz.writers.svg import arrow_heads, svg_mark
+from kerascope.viz.writers.svg import arrow_heads, css, svg_mark
 from kerascope.viz.writers.svg_syntax import attribute, element, number
 
 # --- what is drawn --------------------------------------------------------------------------------
@@ -171,13 +171,14 @@ SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)  # places for a value along an arro
 class Laid(NamedTuple):
     """A value on an arrow: its label, the arrow's start, the label's middle, and when it appears.
 
-    It appears at the beat with the number `beat`.
+    It appears at the beat with the number `beat`. `key` is its box and direction in `Step.flows`.
     """
 
     label: ValueLabel
     start: Point
     middle: Point
     beat: int
+    key: tuple[str, int]
 
 
 @dataclass
@@ -246,7 +247,7 @@ def stage_of(scene: Scene) -> Stage:
             if box not in kept:
                 stage.beat_of.setdefault(box, place)
     _add_vias(stage)
-    stage.laid = list(_laid(stage))
+    stage.laid = list(values_on_arrows(stage))
     return stage
 
 
@@ -272,7 +273,7 @@ def _add_vias(stage: Stage) -> None:
                 stage.beat_of[node.id] = beat
 
 
-def _laid(stage: Stage) -> Iterator[Laid]:
+def values_on_arrows(stage: Stage) -> Iterator[Laid]:
     """Yield the values on the arrows, placed so that they cover no box and no other value."""
     graph, placed = stage.scene.after, stage.placed
     lines = [(one.edges, one.path) for one in placed.strokes if not one.when_pointed]
@@ -291,13 +292,12 @@ def _laid(stage: Stage) -> Iterator[Laid]:
     for edges, path in lines:
         edge = graph.edges[edges[0]]
         home = graph.node(edge.target).attrs
-        spec = None
+        key, beat = ("", FORWARD), None
         if stage.is_value(edges[0]) and _takes_values(graph.node(edge.target)):
-            spec = stage.scene.step.flows.get((edge.source, FORWARD))
-            beat = stage.beat_of.get(edge.source)
+            key, beat = (edge.source, FORWARD), stage.beat_of.get(edge.source)
         elif home.get("rail") == "backward" and arriving[edge.target] == 1:
-            spec = stage.scene.step.flows.get((str(home.get("beside", "")), GRADIENT))
-            beat = stage.beat_of.get(edge.target)
+            key, beat = (str(home.get("beside", "")), GRADIENT), stage.beat_of.get(edge.target)
+        spec = stage.scene.step.flows.get(key)
         if not spec or beat is None or edge.attrs.get("operand_of"):
             continue
         label = value_label_of(spec)
@@ -308,7 +308,7 @@ def _laid(stage: Stage) -> Iterator[Laid]:
         middle = _free_place(label, points, taken, others, placed.width)
         if middle is not None:
             taken.append(label.around(middle))
-            yield Laid(label, points[0], middle, beat)
+            yield Laid(label, points[0], middle, beat, key)
 
 
 def _free_place(
@@ -664,6 +664,7 @@ def _rules(graph: Graph) -> Iterator[str]:
     yield ".kerascope .flag-text{font-size:9.5px}"
     for name, around in (("light", "{}"), ("dark", "@media (prefers-color-scheme:dark){{{}}}")):
         rules = "".join(f".kerascope {rule}" for rule in _colours(PALETTES[name]))
+        rules += css(value_label_inks(PALETTES[name]), (), SCOPE)
         yield around.format(rules)
 
 
@@ -679,7 +680,6 @@ def _colours(palette: Palette) -> Iterator[str]:
     yield f".todo .line{{fill:{palette.background}!important;stroke:{palette.edge}!important}}"
     yield f".todo .title{{fill:{palette.quiet_text}}}"
     yield f".todo .sign{{fill:{palette.quiet_text}}}"
-    yield from value_label_rules(palette)
 
 
 def _motion(seconds: list[float]) -> Iterator[str]:

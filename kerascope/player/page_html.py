@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from kerascope.lessons.lesson import LANGUAGES
 from kerascope.lessons.page_style import NAMES, TAGS
+from kerascope.player.flows import ODD_SHADES, SHADES, shade_colors
 from kerascope.player.picture import Picture, flow_colors, picture_rules, state_colors
 from kerascope.player.words import PAGE_WORDS, WORDS, Text, words_for_script
 from kerascope.viz.exports import page
@@ -90,7 +91,9 @@ def page_html(
         A text about the page: the number of events, and of those that are left out.
     """
     words = {name: text for name, text in words_for_script().items() if name in OF_THE_SCRIPT}
-    data = {"title": title, "say": words, "translated": {"zh": PAGE_WORDS}, "theme": "auto", **data}
+    shades = {"letters": [*SHADES, *ODD_SHADES.values()]} | {t: shade_colors(t) for t in PALETTES}
+    data = {"title": title, "say": words, "translated": {"zh": PAGE_WORDS}, "theme": "auto",
+            "shades": shades, **data}  # fmt: skip
     alone = " alone" if len(sides) == 1 else ""
     stored = json_lines(data)
     body = packed = "".join(_side(number, side, False) for number, side in enumerate(sides))

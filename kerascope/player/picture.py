@@ -559,6 +559,6 @@ def flow_colors(palette: Palette) -> dict[str, str]:
         "now-text": palette.sign("orange"),
         "grad": palette.line("purple"),
         "zero": palette.line("grey"),
-        "positive": palette.line("blue"),
-        "negative": palette.line("vermillion"),
+        "positive": palette.line("vermillion"),
+        "negative": palette.line("blue"),
     }

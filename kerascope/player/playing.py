@@ -1,4 +1,4 @@
-"""`kerascope.play`: a page or a picture that plays one step of a model, or a tape.
+"""`kerascope.play`: a page or a picture that plays one step of a model, or a tape; or a film.
 
 If there are too many events for a page, the finest ones are left out, and the page says so.
 """
@@ -6,16 +6,19 @@ If there are too many events for a page, the finest ones are left out, and the p
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, NotCompiledError
+from kerascope.files import check_writable
 from kerascope.foreign import adapter_of, converted, fed, name_of, record
 from kerascope.model_files import opened
 from kerascope.player.beside import with_change
+from kerascope.player.film import Film, check_film_name
 from kerascope.player.player import Player, When, end_of, kind_of_file, lane_of, time_of
 from kerascope.player.words import Text
 from kerascope.spellings import DIALECTS, override_dialect
@@ -41,13 +44,15 @@ def play(
     until: When | None = None,
     level: str | None = None,
     graph: Any = None,
-) -> Player:
-    """Play one training step, or a tape, in a page or in a picture.
+    steps: int | None = None,
+) -> Player | Film:
+    """Play one training step, or a tape, in a page or in a picture; or many steps as a film.
 
     The page is one file that needs no other files. It has the graph with the values on its arrows,
     a time line, a sentence for each step, the source, and the local names with their values. The
     picture is an animated SVG without a script: the forward pass down one side, the loss, the
-    backward pass up the other side, and the updates in between.
+    backward pass up the other side, and the updates in between. A film shows this ladder after each
+    of many steps, with its weights, gradients and maps as small images.
 
     Parameters
     ----------
@@ -57,7 +62,8 @@ def play(
         A batch for the model, as for `train_on_batch`. Without `y` the model only predicts.
     to : path, optional
         A file to save to: "step.html" is the page, "step.svg" the animated picture, and
-        "step.strip.svg" still pictures side by side, for a slide. See `Player.save`.
+        "step.strip.svg" still pictures side by side, for a slide. See `Player.save`. A film is
+        "training.gif" or "training.svg".
     beside : Model, path of a model file, Tape, or mapping, optional
         A second subject, shown at the right side and in sync. A model gets the same batch. A
         mapping changes one thing of the model: `{"lr": 0.1}`, `{"label": other_y}`,
@@ -76,10 +82,13 @@ def play(
         The finest events that are shown. By default as fine as fits in a page.
     graph : optional
         The subject of the picture: a model, tensors or a `Drawing`. False for no picture.
+    steps : int, optional
+        Make a film of this number of training steps on the batch. For a tape, the maximum number of
+        steps. A GIF is always a film.
 
     Returns
     -------
-    Player
+    Player, or Film with `steps`
         It is displayed in a notebook. `player.save("step.html")` saves it, and `player.svg` is the
         animated picture.
 
@@ -102,6 +111,13 @@ def play(
     >>> player.unit, [lane for lane, _ in player.lanes]
     ('call', ['forward', 'loss', 'backward', 'update', 'commit'])
     """
+    if steps is not None or (to is not None and Path(to).suffix == ".gif"):
+        of_pages = {"beside": beside, "names": names, "title": title, "from_": from_,
+                    "until": until, "level": level}  # fmt: skip
+        for name, value in of_pages.items():
+            if value is not None:
+                raise ArgumentError(f"play: a film has no {name}. Leave out {name} or steps.")
+        return _film(subject, x, y, to, graph, steps)
     if to is not None:
         kind_of_file(to)  # before anything runs
     subject, beside = (opened(one, compile=y is not None) for one in (subject, beside))
@@ -136,6 +152,41 @@ def play(
     if to is not None:
         player.save(to)
     return player
+
+
+def _film(subject: Any, x: Any, y: Any, to: Any, graph: Any, steps: int | None) -> Film:
+    """Return a film of training steps: those on a tape, or new ones of a model on one batch."""
+    if to is not None:
+        check_film_name(to)
+        check_writable(Path(to))
+    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
+        raise ArgumentError(f"play: steps: expected a number such as 50, got {steps!r}.")
+    subject = opened(subject, compile=True)
+    if not isinstance(subject, (Network, Tape)):
+        subject = converted(subject) or subject
+    if isinstance(subject, Tape):
+        model = graph if graph is not None else model_on_tape(subject, subject[:])
+        film = Film(model, [subject], steps)
+    elif not isinstance(subject, Network) or x is None or y is None or steps is None:
+        raise ArgumentError(
+            "play: expected a compiled model with a batch, play(model, x, y, steps=50), or a tape "
+            "of a fit for a film. A module of PyTorch is only recorded, so it has no film."
+        )
+    else:
+        _check_compiled(subject)
+        with _PutBack(subject):
+            film = Film(subject, _steps_of(subject, x, y, steps))
+    if to is not None:
+        film.save(to)
+    return film
+
+
+def _steps_of(model: Any, x: Any, y: Any, steps: int) -> Iterator[Tape]:
+    """Yield a tape of each training step of a model on a batch."""
+    for _ in range(steps):
+        with trace(model, history=None) as tape:
+            model.train_on_batch(x, y)
+        yield tape
 
 
 # --- what to play ---------------------------------------------------------------------------------
@@ -183,14 +234,18 @@ def _tape_of(subject: Any, x: Any, y: Any) -> tuple[Tape, Text]:
         with trace(model, history=None) as tape:
             model.predict_on_batch(x)
         return tape, {"en": f"{model.name}: forward", "zh": f"{model.name}：前向"}
+    _check_compiled(model)
+    with trace(model, history=None) as tape, _PutBack(model):
+        model.train_on_batch(x, y)
+    return tape, {"en": f"{model.name}: one training step", "zh": f"{model.name}：一步训练"}
+
+
+def _check_compiled(model: Any) -> None:
     if getattr(model, "optimizer", None) is None:
         raise NotCompiledError(
             f"play: {model.name} has no loss. Compile it, model.compile('adam', 'mse'), or leave "
             f"out y to play the forward pass."
         )
-    with trace(model, history=None) as tape, _PutBack(model):
-        model.train_on_batch(x, y)
-    return tape, {"en": f"{model.name}: one training step", "zh": f"{model.name}：一步训练"}
 
 
 def _foreign(subject: Any, x: Any, y: Any, graph: Any) -> tuple[Any, Any]:

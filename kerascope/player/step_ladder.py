@@ -17,7 +17,7 @@ import numpy as np
 
 from kerascope.engine.node_ids import calls_in
 from kerascope.errors import KerascopeError
-from kerascope.player.flows import FORWARD, GRADIENT, RUNNING, Flows, spec_of
+from kerascope.player.flows import CHANGE, FORWARD, GRADIENT, RUNNING, Flows, spec_of
 from kerascope.player.picture import DONE, STATE_ROOM, BoxStates, Picture, svg_with_states
 from kerascope.trace.events import BEGIN, END, Delta, Event
 from kerascope.trace.history import value_of_event
@@ -29,9 +29,10 @@ from kerascope.viz.exports.to_html import ReservedSpace
 from kerascope.viz.exports.to_svg import graph_sheet
 from kerascope.viz.extract.subjects import graph_of, model_with_graph
 from kerascope.viz.graph import GraphEdge, GraphNode
+from kerascope.viz.layout.arrange import Placed
 from kerascope.viz.layout.ladder import arrange_ladder, is_ladder
-from kerascope.viz.layout.measures import LINE_SIZE, text_width
-from kerascope.viz.sheet import Group, Label, Mark
+from kerascope.viz.layout.measures import LINE_SIZE, Measure, text_width
+from kerascope.viz.sheet import Group, Label, Mark, Sheet
 
 MOST_OPEN = 240  # boxes; in a larger ladder nested models are closed, then cards, then blocks
 VALUE_WIDTH = 64.0  # width of the place for a value in a cell
@@ -71,11 +72,22 @@ class LadderPicture(Picture):
     @property
     def svg(self) -> str:
         """The picture as SVG, without the texts that only reserve space for values."""
-        graph = replace(self.graph, nodes=tuple(map(_with_room, self.graph.nodes)))
+        return svg_with_states(self.drawn()[0])
+
+    def drawn(self, has_states: bool = True) -> tuple[Sheet, Placed, dict[str, Measure]]:
+        """Return the sheet of the ladder with empty places for values, its layout, and its sizes.
+
+        Boxes have a place for their state, unless `has_states` is False.
+        """
+        nodes = [
+            _with_room(node) if has_states or "line" in node.attrs else node
+            for node in self.graph.nodes
+        ]
+        graph = replace(self.graph, nodes=tuple(nodes))
         placed, measures = arrange_ladder(graph, self.options, BETWEEN_ROWS)
         placed = replace(placed, width=placed.width + BESIDE)
         sheet = graph_sheet(graph, self.options, placed, measures)
-        return svg_with_states(replace(sheet, marks=tuple(map(_without_held, sheet.marks))))
+        return replace(sheet, marks=tuple(map(_without_held, sheet.marks))), placed, measures
 
 
 def _without_held(mark: Mark) -> Mark:
@@ -230,6 +242,7 @@ class LadderFlows(Flows):
     def __init__(self, picture: Picture, tape: Tape) -> None:
         shown = [node.id for node in picture.whole.nodes if not _is_mark(node)]
         super().__init__({*shown, *(group.id for group in picture.whole.groups)})
+        self._cells = {node.id for node in picture.whole.nodes if "line" in node.attrs}
         self._tape = tape
         self._weights: dict[str, Any] = {}  # at the start of the step
 
@@ -248,10 +261,11 @@ class LadderFlows(Flows):
                 self._put(key, FORWARD, delta.value)
 
     def _show_change(self, key: str, new: Any) -> None:
-        """Show the norm of a weight's change in place of the norm of its new value."""
+        """Show a weight's change in place of its new value, if only norms or images are shown."""
         place, old = (self.box_of(f"{_NEW}{key}"), FORWARD), self._weights.get(key)
-        if self.now.get(place, ["", ""])[1] == "b" and isinstance(old, np.ndarray):
-            self.now[place] = [*spec_of(np.asarray(new) - old)[:1], *self.now[place][1:], "\u0394"]
+        is_large = self.now.get(place, ["", ""])[1] in ("b", "i")
+        if is_large and isinstance(old, np.ndarray):
+            self.now[place] = [*spec_of(np.asarray(new) - old, "weight"), CHANGE]
 
     def _begin(self, event: Event) -> None:
         """Show the values of the inputs and the weights when a step begins."""
@@ -262,7 +276,11 @@ class LadderFlows(Flows):
             self._put(f"{_SLOT}{name}", FORWARD, value)
         fed = value_of_event(event, "inputs") or ()
         for name, value in zip(value_of_event(event, "feed_names") or (), fed, strict=False):
-            self._put(str(name), FORWARD, value)
+            self._put(str(name), FORWARD, value, is_input=True)
 
-    def _put(self, key: str, way: int, value: Any) -> None:
-        super()._put(f"{_GRADIENT}{key}" if way == GRADIENT else key, way, value)
+    def _put(self, key: str, way: int, value: Any, *, is_input: bool = False) -> None:
+        key = f"{_GRADIENT}{key}" if way == GRADIENT else key
+        super()._put(key, way, value, is_input=is_input)
+
+    def _kind_of(self, box: str, is_input: bool) -> str:
+        return "weight" if box in self._cells else super()._kind_of(box, is_input)

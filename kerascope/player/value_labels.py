@@ -1,14 +1,17 @@
-"""The labels for values on the arrows of a moving picture: cells with numbers, dots, or text."""
+"""The labels for values on the arrows of a moving picture: cells, dots, small images, or text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from kerascope.player.flows import LEVELS, MIDDLE, Spec
+import numpy as np
+
+from kerascope.player.flows import CHANGE, LEVELS, MIDDLE, Spec, levels_of
 from kerascope.viz.layout.arrange import Point, Rect
 from kerascope.viz.layout.measures import text_width
-from kerascope.viz.sheet import Label, Mark, Rectangle
+from kerascope.viz.sheet import Ink, Label, Mark, Raster, Rectangle
+from kerascope.viz.tensors.scales import roles_of
 from kerascope.viz.theme import OKABE_ITO, Palette, mixed
 
 LABEL_HEIGHT = 18.0
@@ -16,27 +19,40 @@ SIZE = 10.5  # font size of the text
 LEAST_CELL, PADDING = 26.0, 5.0
 MOST_ACROSS, MOST_ALONG = 150.0, 32.0  # size of a label with dots
 DOT = 6.0
+LARGEST_PIXEL = 7.0  # side of a cell of an image
 STEPS = 4  # number of shades of a colour
 MINUS = "\N{MINUS SIGN}"
 
 
 @dataclass(frozen=True)
 class ValueLabel:
-    """A value as rows of cells. A cell has a text, and a colour level from -9 to 9."""
+    """A value as rows of cells, or as an image of one or several maps.
+
+    A cell has a text, and a colour level from -9 to 9. The image is drawn from (0, 0).
+    """
 
     rows: tuple[tuple[tuple[str, int], ...], ...]
     width: float
     height: float
+    image: Raster | None = None
 
     def around(self, middle: Point) -> Rect:
         """Return the rectangle of the label if its middle is at this point."""
         x, y = middle
         return Rect(x - self.width / 2, y - self.height / 2, self.width, self.height)
 
-    def marks(self, middle: Point) -> Iterator[Mark]:
-        """Yield the marks of the label's cells if its middle is at this point."""
+    def marks(self, middle: Point, scale: float = 1.0) -> Iterator[Mark]:
+        """Yield the marks of the label if its middle is at this point.
+
+        With another `scale`, an image is drawn in another size. Cells have a fixed size.
+        """
         rect = self.around(middle)
-        high = rect.height / len(self.rows)
+        if self.image is not None:
+            wide, high = rect.width * scale, rect.height * scale
+            x, y = middle[0] - wide / 2, middle[1] - high / 2
+            yield replace(self.image, x=x, y=y, width=wide, height=high)
+            yield Rectangle(x, y, wide, high, look="chip around")
+        high = rect.height / max(len(self.rows), 1)
         for row, cells in enumerate(self.rows):
             wide = rect.width / len(cells)
             for column, (text, level) in enumerate(cells):
@@ -72,10 +88,31 @@ def value_label_of(spec: Spec) -> ValueLabel:
             dots = tuple(tuple(("", LEVELS.index(one) - MIDDLE) for one in row) for row in rows)
             return ValueLabel(dots, columns * DOT, len(rows) * DOT)
         rest = [f"{len(letters)} numbers"]
+    if kind == "i":
+        return _image_label(spec)
     sign = rest[1] if kind == "b" and len(rest) > 1 else "\N{MIDDLE DOT}"
     text = f"{rest[0]} \N{DOUBLE VERTICAL LINE}{sign}\N{DOUBLE VERTICAL LINE} {size or 0:.4g}"
     text = text if size is not None else f"{rest[0]} NaN/Inf!"
     return ValueLabel((((text, 0),),), text_width(text, SIZE) + 2 * PADDING, LABEL_HEIGHT)
+
+
+def _image_label(spec: Spec) -> ValueLabel:
+    """Return the label for images, as large as fits on an arrow. A grey line separates the maps."""
+    size, _, shape, letter, columns, *texts = spec
+    sign = texts.pop() if texts[-1] == CHANGE else "\N{MIDDLE DOT}"
+    maps = [levels_of(text, columns) for text in texts]
+    line = np.full((len(maps[0]), 1), len(roles_of(letter)))
+    levels = np.hstack([part for one in maps for part in (line, one)][1:])
+    used, numbers = np.unique(levels, return_inverse=True)
+    roles = (*roles_of(letter), "frame")
+    bars = "\N{DOUBLE VERTICAL LINE}"
+    name = f"{shape} {bars}{sign}{bars} {'NaN/Inf!' if size is None else f'{size:.4g}'}"
+    rows, across = levels.shape
+    pixel = min(LARGEST_PIXEL, MOST_ALONG / rows, MOST_ACROSS / across)
+    wide, high = across * pixel, max(rows * pixel, DOT)
+    shades = numbers.reshape(levels.shape).astype("uint8")
+    image = Raster(0, 0, wide, high, shades, tuple(roles[one] for one in used), name)
+    return ValueLabel((), wide, high, image)
 
 
 def _level(share: float) -> int:
@@ -91,11 +128,14 @@ def _shade(level: int) -> str:
     return f"{'up' if level > 0 else 'down'}{max(1, round(abs(level) / 9 * STEPS))}"
 
 
-def value_label_rules(palette: Palette) -> Iterator[str]:
-    """Yield the CSS rules for the outlines, texts and colours of cells."""
-    yield f".chip{{stroke:{palette.edge};stroke-width:.8;fill:{palette.background}}}"
-    yield f".chip-text{{fill:{palette.text};font-size:{SIZE}px}}"
+def value_label_inks(palette: Palette) -> Iterator[Ink]:
+    """Yield the rules for the outlines, texts and colours of cells."""
+    yield Ink(".chip", palette.background, palette.edge, ".8")
+    yield Ink(".chip.around", "none")
+    yield Ink("image", more="image-rendering:pixelated")
+    yield Ink(".chip-text", palette.text, more=f"font-size:{SIZE}px")
     for step in range(1, STEPS + 1):
         share = 0.04 + 0.12 * step
-        for name, hue in (("up", "blue"), ("down", "vermillion")):
-            yield f".{name}{step}{{fill:{mixed(palette.background, OKABE_ITO[hue], share)}}}"
+        for name, hue in (("up", "vermillion"), ("down", "blue")):
+            shade = mixed(palette.background, OKABE_ITO[hue], share)
+            yield Ink(f".chip.{name}{step}", shade)

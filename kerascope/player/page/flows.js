@@ -1,4 +1,5 @@
 // The values on the arrows of a picture, and the frame around the current box.
+// Small images have the colours in `data.shades`: by theme, and by the letter of the colour scale.
 
 const LETTERS = "zyxwvutsr0123456789"; // the shades of cells, from the least number to the greatest
 
@@ -277,6 +278,7 @@ class Flows {
   _wide([, kind, ...rest]) {
     if (kind === "c") return rest.reduce((sum, word) => sum + wideWord(word), 0);
     if (kind === "h") return Math.min(rest[0], 16) * 7;
+    if (kind === "i") return imagesOf(rest).width;
     return 64;
   }
 
@@ -289,18 +291,21 @@ class Flows {
     const area = this._area(number);
     front.append(place);
     if (area) {
-      const isShades = kind === "h";
-      const high = isShades ? Math.min(34, 7 * Math.ceil(rest[1].length / rest[0])) : 16;
+      let high = 16;
+      if (kind === "h") high = Math.min(34, 7 * Math.ceil(rest[1].length / rest[0]));
+      if (kind === "i") ({ high } = imagesOf(rest));
       const fit = Math.min(1, area.width / wide, area.height / high);
       const there = `translate(${at.x} ${at.y}) scale(${fit}) translate(${-at.x} ${-at.y})`;
       place.setAttribute("transform", there);
       place.classList.toggle("small", fit < 0.7);
     }
-    const draw = { c: drawNumbers, h: drawShades }[kind];
+    const draw = { c: drawNumbers, h: drawShades, i: drawImages }[kind];
     if (draw) draw(place, at, wide, rest);
     else this._bar(place, at, wide, size, this._share(number, way, size || 0), rest[1] || "");
     const words = { c: rest.join(", "), h: `‖·‖ ${size}` };
-    place.append(svg("title", {}, words[kind] || `${rest[0]}: ‖${rest[1] || "·"}‖ ${size}`));
+    const norm = size === null ? "NaN/Inf" : size;
+    const sign = (kind === "i" ? imagesOf(rest).sign : rest[1]) || "·";
+    place.append(svg("title", {}, words[kind] || `${rest[0]}: ‖${sign}‖ ${norm}`));
   }
 
   _bar(place, at, wide, size, share, sign) {
@@ -347,6 +352,45 @@ function drawShades(place, at, wide, [columns, letters]) {
     const x = at.x - wide / 2 + (i % columns) * step;
     const y = at.y - rows * high / 2 + Math.floor(i / columns) * high;
     place.append(cell(x, y, step, high, (LETTERS.indexOf(letter) - zero) / zero, false));
+  });
+}
+
+/** Return the images of a value, the sign of a change, and the size at which they are drawn. */
+function imagesOf([shape, letter, columns, ...texts]) {
+  const sign = texts.at(-1) === "Δ" ? texts.pop() : "";
+  const { length: count } = texts, rows = texts[0].length / columns;
+  const gaps = 2 * (count - 1);
+  const pixel = Math.min(7, 32 / rows, (150 - gaps) / (columns * count));
+  const size = { width: columns * pixel * count + gaps, high: Math.max(rows * pixel, 6) };
+  return { letter, columns, rows, texts, sign, gaps, ...size };
+}
+
+const urls = new Map(); // the images that were made, by theme, colours and text
+
+function urlOf(text, letter, columns, rows) {
+  const { theme } = document.documentElement.dataset;
+  const key = `${theme}${letter}${columns} ${text}`;
+  if (!urls.has(key)) {
+    const canvas = make("canvas");
+    Object.assign(canvas, { width: columns, height: rows });
+    const context = canvas.getContext("2d"), { letters, [theme]: colors } = data.shades;
+    [...text].forEach((one, i) => {
+      context.fillStyle = colors[letter][letters.indexOf(one)];
+      context.fillRect(i % columns, Math.floor(i / columns), 1, 1);
+    });
+    urls.set(key, canvas.toDataURL());
+  }
+  return urls.get(key);
+}
+
+function drawImages(place, at, wide, rest) {
+  const { letter, columns, rows, texts, gaps, high } = imagesOf(rest);
+  const width = (wide - gaps) / texts.length, y = at.y - high / 2;
+  texts.forEach((text, i) => {
+    const around = { x: at.x - wide / 2 + i * (width + 2), y, width, height: high };
+    const href = urlOf(text, letter, columns, rows);
+    place.append(svg("image", { ...around, href, preserveAspectRatio: "none" }),
+      svg("rect", { class: "outline", ...around }));
   });
 }
 

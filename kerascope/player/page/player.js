@@ -539,6 +539,7 @@ if (!isInside) addEventListener("beforeprint", () => { for (const fold of all("d
 root.classList.add("runs");
 for (const fold of all("details")) fold.open = false;
 const page = document.documentElement.lang.slice(0, 2), liked = navigator.language.slice(0, 2);
+addEventListener("theme", () => { for (const { flowing } of sides) flowing?.again(); });
 addEventListener("resize", () => { for (const { flowing } of sides) flowing?.look(); });
 speak(recall() || (liked === "zh" && !isInside ? liked : page));
 if (!isInside) return;

@@ -124,11 +124,11 @@ def panel(number: int, label: str) -> str:
 
 
 def _policy(allowed: Sequence[str]) -> str:
-    """Return the content security policy, which allows only the page's own scripts and style."""
+    """Return the content security policy: only the page's own scripts, style and images."""
     digests = (hashlib.sha256(script.encode()).digest() for script in allowed)
     named = " ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in digests)
     return (
-        f"default-src 'none'; script-src {named}; style-src 'unsafe-inline'; "
+        f"default-src 'none'; script-src {named}; style-src 'unsafe-inline'; img-src data:; "
         f"base-uri 'none'; form-action 'none'"
     )
 

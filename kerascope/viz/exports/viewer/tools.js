@@ -78,6 +78,7 @@ class Tools {
     document.documentElement.dataset.theme = theme;
     for (const { root } of this.viewers) root.setAttribute("class", `graph kerascope ${theme}`);
     this.showTheme();
+    dispatchEvent(new Event("theme"));
   }
 
   /** Write the next theme on the button. */
