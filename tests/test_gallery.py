@@ -33,8 +33,8 @@ def test_the_lines_on_the_page_draw_the_picture_beside_them(shown):
     assert f"```python\n{shown.code}```\n" in PAGE
 
 
-def test_the_page_has_ten_pictures_and_no_other_file_lies_there():
+def test_the_page_has_eleven_pictures_and_no_other_file_lies_there():
     files = {path.name for path in GALLERY.glob("*.svg")}
     assert set(re.findall(r'<img src="([^"]+)"', PAGE)) == files
-    assert len(files) == 10
+    assert len(files) == 11
     assert MAKE.page({shown.file: drawn(shown) for shown in MAKE.PICTURES}) == PAGE

@@ -1,4 +1,4 @@
-"""Draw the gallery: ten pictures, each made by a few lines of code.
+"""Draw the gallery: eleven pictures, each made by a few lines of code.
 
     python3 dev.py gallery          writes README.md and *.svg in this folder
 
@@ -43,6 +43,25 @@ from kerascope.models import Model, Sequential
 """
 
 PICTURES = [
+    Shown(
+        "training.svg",
+        "A training as a film",
+        "The ladder of each step, with the outputs, gradients and weights as small images, and the "
+        'loss. `to="training.gif"` is the same film as a GIF.',
+        """\
+from kerascope.datasets import digits
+
+(images, classes), _ = digits.load_data()
+np.random.seed(4)
+model = Sequential(name="24 steps of training")
+model.add(Conv2D(3, 3, activation="relu", input_shape=(8, 8, 1), dtype="float64", name="edges"))
+model.add(MaxPooling2D(2, name="pool"))
+model.add(Flatten(name="flat"))
+model.add(Dense(10, activation="softmax", dtype="float64", name="scores"))
+model.compile(ks.optimizers.SGD(0.5), "sparse_categorical_crossentropy")
+picture = ks.play(model, images[:16].reshape(-1, 8, 8, 1) / 16.0, classes[:16], steps=24)
+""",
+    ),
     Shown(
         "step.svg",
         "One step of training",
@@ -209,7 +228,7 @@ def page(pictures: dict[str, str]) -> str:
     lines = [
         "# Gallery",
         "",
-        "Ten pictures, each with its code. They all begin with",
+        "Eleven pictures, each with its code. They all begin with",
         "",
         f"```python\n{BEGINNING}```",
         "",

@@ -114,8 +114,8 @@ def add_play_options(parser: argparse.ArgumentParser) -> None:
         help="A script, a tape or a model file.")  # fmt: skip
     parser.add_argument(
         "-o", "--output", metavar="FILE",
-        help="Write a page (default: script.html), a moving picture (step.svg), still pictures side "
-        "by side (step.strip.svg) or a film of the first --batches steps (training.gif).",
+        help="Write a page (default: script.html), a moving picture (step.svg), still pictures "
+        "side by side (step.strip.svg), or a film of the first --batches steps (training.gif).",
     )  # fmt: skip
     parser.add_argument(
         "--level", choices=("detail", "op", "node", "phase", "act"), default=None,

@@ -20,7 +20,7 @@ from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError
 from kerascope.files import check_writable, write_whole
 from kerascope.player.beats import Step
-from kerascope.player.flows import FORWARD, GRADIENT, Spec
+from kerascope.player.flows import ATTENTION, FORWARD, GRADIENT, Spec
 from kerascope.player.moving import Scene, Stage, values_on_arrows
 from kerascope.player.step_ladder import VALUE_WIDTH, LadderFlows, LadderPicture, ladder_of
 from kerascope.player.value_labels import value_label_inks, value_label_of
@@ -187,9 +187,15 @@ def _by_calls(values: Values) -> Values:
 
 def _on_arrows(places: Sequence[tuple[tuple[str, int], Point]], frame: Frame) -> Iterator[Mark]:
     values = _by_calls(frame.values)
-    for key, middle in places:
-        if key in values:
-            yield from value_label_of(values[key]).marks(middle)
+    for key, (x, y) in places:
+        if key not in values:
+            continue
+        label = value_label_of(values[key])
+        yield from label.marks((x, y))
+        maps = values.get((key[0], ATTENTION)) if key[1] == FORWARD else None
+        if maps:
+            beside = value_label_of(maps)
+            yield from beside.marks((x + (label.width + beside.width) / 2 + INSET, y))
 
 
 def _cells(picture: LadderPicture, placed: Placed, frame: Frame) -> Iterator[Mark]:

@@ -20,7 +20,7 @@ from kerascope.viz.roles import color_of
 from kerascope.viz.tensors.scales import MINUS_INF, NAN, PLUS_INF, roles_of
 from kerascope.viz.tensors.small_images import small_image
 
-FORWARD, GRADIENT = range(2)  # directions of a value
+FORWARD, GRADIENT, ATTENTION = range(3)  # directions of a value; attention is beside the output
 FEW = 4  # numbers that are shown as text
 SOME = 64  # numbers that are shown as cells without text
 LEVELS = "zyxwvutsr0123456789"  # levels of a cell, from -9 to 9
@@ -49,7 +49,8 @@ class Flows:
     Attributes
     ----------
     now : dict of (str, int) to list
-        How to show each value, as `spec_of` returns it, by box and direction (0 is forward).
+        How to show each value, as `spec_of` returns it, by box and direction (0 is forward). The
+        attention maps of a call have the direction 2.
 
     Examples
     --------
@@ -65,6 +66,7 @@ class Flows:
         self.now: dict[tuple[str, int], Spec] = {}
         self._boxes = boxes
         self._calls: list[str] = []  # names of the open calls
+        self._attends = False  # whether the last call that began is one of an attention layer
 
     def feed(self, event: Event) -> None:
         """Update the values on the arrows with the next event."""
@@ -73,6 +75,8 @@ class Flows:
             self._calls.clear()
         if event.kind == "node" and event.phase == "forward":
             self._call(event)
+        if event.kind == "op" and event.phase == "forward" and self._attends and self._calls:
+            self._attention(event)
         runs = event.phase in RUNNING and event.act not in ("build", "compile")
         for delta in event.deltas:
             if delta.name == "tensor_map" and isinstance(delta.value, dict):
@@ -89,17 +93,25 @@ class Flows:
         """Add the output of a call in a nested model. Events of `tensor_map` do not contain it."""
         if event.ph == BEGIN:
             self._calls.append(event.name)
+            self._attends = "Attention" in str(value_of_event(event, "layer"))
         elif self._calls:
             path = "/".join(self._calls)
             self._calls.pop()
             if self._calls:
                 self._put(path, FORWARD, value_of_event(event, "result"))
 
+    def _attention(self, event: Event) -> None:
+        """Add the attention maps of a call: the result of its softmax, with a map for each head."""
+        maps = value_of_event(event, "result")
+        if value_of_event(event, "op") == "softmax" and np.ndim(maps) in (3, 4):
+            self._put("/".join(self._calls), ATTENTION, maps)
+
     def _put(self, key: str, way: int, value: Any, *, is_input: bool = False) -> None:
         box = self.box_of(key)
         if isinstance(value, tuple) and value:
             value = value[0]  # the second item is its mask
-        spec = spec_of(value, self._kind_of(box, is_input)) if box else []
+        kind = "attention" if way == ATTENTION else self._kind_of(box, is_input)
+        spec = spec_of(value, kind) if box else []
         if spec:
             self.now[box, way] = spec
 
@@ -127,9 +139,9 @@ def spec_of(value: Any, kind: str = "") -> Spec:
     Parameters
     ----------
     value : object
-    kind : {"", "input", "weight"}
+    kind : {"", "input", "weight", "attention"}
         An array of a call has one row for each sample. An input with one or three channels is a
-        grey image. A weight has no samples.
+        grey image. A weight has no samples. Attention has a map for each head.
 
     Examples
     --------
@@ -155,7 +167,7 @@ def spec_of(value: Any, kind: str = "") -> Spec:
     if array.size <= SOME and size is not None and array.ndim < 4:
         columns = array.shape[-1] if array.ndim > 1 else array.size
         return [size, "h", columns, _cells(array)]
-    maps = weight_maps(array) if kind == "weight" else maps_of(array)
+    maps = weight_maps(array) if kind == "weight" else maps_of(array, kind == "attention")
     if not len(maps):
         return [size, "b", str(array.shape)]
     is_picture = kind == "input" and array.ndim == 4 and len(maps) in (1, 3)
@@ -166,11 +178,11 @@ def spec_of(value: Any, kind: str = "") -> Spec:
     return [size, "i", str(array.shape), letter, columns, *(_shades(one.levels) for one in images)]
 
 
-def maps_of(array: np.ndarray) -> np.ndarray:
+def maps_of(array: np.ndarray, are_heads: bool = False) -> np.ndarray:
     """Return the matrices that show an array of a call: shape (maps, rows, columns).
 
-    They are the feature maps or attention maps of the first sample, or one matrix. There are none
-    if the array has more than four axes.
+    They are the feature maps of the first sample, its attention maps if the second axis is that of
+    the heads, or one matrix. There are none if the array has more than four axes.
     """
     if not array.size or array.ndim > 4:
         return np.empty((0, 0, 0))
@@ -179,6 +191,8 @@ def maps_of(array: np.ndarray) -> np.ndarray:
     first = array[0]
     if array.ndim == 3:
         return first[None]
+    if are_heads:
+        return first
     if first[..., 0].size == 1:  # a map for each channel, of one number
         return array.reshape(1, len(array), -1)
     is_channels_first = first.shape[1] == first.shape[2] != first.shape[0]
