@@ -5,6 +5,7 @@ import io
 import re
 import struct
 import zlib
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -170,7 +171,7 @@ def test_a_gif_has_a_frame_for_each_step(film, tmp_path):
     for place in range(6):
         gif.seek(place)
         frames.append(np.asarray(gif.convert("RGB")))
-    assert all((one != other).any() for one, other in zip(frames, frames[1:], strict=False))
+    assert all((one != other).any() for one, other in pairwise(frames))
 
 
 def test_the_svg_has_no_script_and_shows_each_loss(film):
@@ -209,7 +210,8 @@ def test_one_frame_of_the_svg_is_visible_at_a_time_and_the_last_without_animatio
     film.save(tmp_path / "training.svg")
     visible = (
         "[...document.querySelectorAll('.moves')]"
-        ".filter((x) => getComputedStyle(x).visibility === 'visible').map((x) => x.className.baseVal)"
+        ".filter((x) => getComputedStyle(x).visibility === 'visible')"
+        ".map((x) => x.className.baseVal)"
     )
     one = OpenPage(chromium, tmp_path / "training.svg")
     assert len(one.page.evaluate(visible)) == 1
