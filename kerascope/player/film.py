@@ -33,7 +33,7 @@ from kerascope.viz.layout.ladder import CELL_PADDING, MARK_WIDTH
 from kerascope.viz.sheet import Group, Ink, Label, Line, Mark, Sheet
 from kerascope.viz.theme import PALETTES
 from kerascope.viz.writers.printed import render_sheet
-from kerascope.viz.writers.svg import svg_mark, svg_of_sheet
+from kerascope.viz.writers.svg import svg_of_sheet
 
 FRAME_SECONDS, LAST_SECONDS = 0.2, 2.0  # how long a frame is shown; the last one is longer
 GIF_DPI, GIF_COLORS = 72, 128
@@ -210,13 +210,11 @@ def _cells(picture: LadderPicture, placed: Placed, frame: Frame) -> Iterator[Mar
         right = rect.right - CELL_PADDING - (MARK_WIDTH if has_mark else 0)
         middle = right - VALUE_WIDTH / 2, rect.y + rect.height / 2
         fit = min(1, VALUE_WIDTH / label.width, (rect.height - 2 * INSET) / label.height)
-        if label.image is not None:
-            yield from label.marks(middle, fit)
-        elif label.width <= VALUE_WIDTH:
-            yield from label.marks(middle)
-        else:
-            norm = figure(spec[0])
+        if label.has_text and fit < 1:  # the norm is shorter
+            norm = "NaN/Inf!" if spec[0] is None else figure(spec[0])
             yield Label(middle[0], middle[1] + 3.7, norm, anchor="middle", look="chip-text")
+        else:
+            yield from label.marks(middle, fit)
 
 
 def _head(frames: Sequence[Frame], place: int) -> Iterator[Mark]:
@@ -233,17 +231,12 @@ def _curve(frames: Sequence[Frame]) -> tuple[Point, ...]:
     losses = [frame.loss for frame in frames]
     finite = [loss for loss in losses if abs(loss) < float("inf")]
     low, high = min(finite, default=0.0), max(finite, default=1.0)
+    shares = [(loss - low) / (high - low or 1.0) if loss <= high else 1.0 for loss in losses]
     step = CURVE.width / max(len(losses) - 1, 1)
     return tuple(
-        (CURVE.x + i * step, CURVE.bottom - CURVE.height * _share(loss, low, high))
-        for i, loss in enumerate(losses)
+        (CURVE.x + i * step, CURVE.bottom - CURVE.height * max(share, 0.0))
+        for i, share in enumerate(shares)
     )
-
-
-def _share(loss: float, low: float, high: float) -> float:
-    if not low <= loss <= high:
-        return 1.0
-    return (loss - low) / (high - low or 1.0)
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -254,7 +247,7 @@ def film_svg(picture: LadderPicture, frames: Sequence[Frame]) -> str:
 
     If the reader's settings or the viewing program do not allow animation, the last frame is shown.
     """
-    base, added = _shared(*film_sheets(picture, frames))
+    base, added = film_sheets(picture, frames)
     last = len(added) - 1
     whole = len(added) * FRAME_SECONDS + LAST_SECONDS
     groups = [
@@ -272,18 +265,6 @@ def film_svg(picture: LadderPicture, frames: Sequence[Frame]) -> str:
         "@media (prefers-reduced-motion:reduce){.moves{animation:none}}",
     ]
     return svg.replace("</style>", "\n".join([*rules, "</style>"]), 1)
-
-
-def _shared(base: Sheet, added: list[list[Mark]]) -> tuple[Sheet, list[list[Mark]]]:
-    """Move the marks that all frames have, such as the batch, to the sheet of the ladder."""
-    texts = [[svg_mark(mark, base.kind) for mark in marks] for marks in added]
-    common = set(texts[0]).intersection(*texts[1:])
-    marks = [mark for mark, text in zip(added[0], texts[0], strict=True) if text in common]
-    rest = [
-        [mark for mark, text in zip(own, said, strict=True) if text not in common]
-        for own, said in zip(added, texts, strict=True)
-    ]
-    return replace(base, marks=(*base.marks, *marks)), rest
 
 
 def film_gif(picture: LadderPicture, frames: Sequence[Frame]) -> bytes:

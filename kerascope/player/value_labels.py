@@ -18,7 +18,7 @@ LABEL_HEIGHT = 18.0
 SIZE = 10.5  # font size of the text
 LEAST_CELL, PADDING = 26.0, 5.0
 MOST_ACROSS, MOST_ALONG = 150.0, 32.0  # size of a label with dots
-DOT = 6.0
+DOT, LEAST_DOT = 6.0, 1.5
 LARGEST_PIXEL = 7.0  # side of a cell of an image
 STEPS = 4  # number of shades of a colour
 MINUS = "\N{MINUS SIGN}"
@@ -41,26 +41,27 @@ class ValueLabel:
         x, y = middle
         return Rect(x - self.width / 2, y - self.height / 2, self.width, self.height)
 
-    def marks(self, middle: Point, scale: float = 1.0) -> Iterator[Mark]:
-        """Yield the marks of the label if its middle is at this point.
+    @property
+    def has_text(self) -> bool:
+        """Whether a cell has a text, which has a fixed size."""
+        return any(text for cells in self.rows for text, _ in cells)
 
-        With another `scale`, an image is drawn in another size. Cells have a fixed size.
-        """
-        rect = self.around(middle)
+    def marks(self, middle: Point, scale: float = 1.0) -> Iterator[Mark]:
+        """Yield the marks of the label if its middle is at this point."""
+        width, height = self.width * scale, self.height * scale
+        left, top = middle[0] - width / 2, middle[1] - height / 2
         if self.image is not None:
-            wide, high = rect.width * scale, rect.height * scale
-            x, y = middle[0] - wide / 2, middle[1] - high / 2
-            yield replace(self.image, x=x, y=y, width=wide, height=high)
-            yield Rectangle(x, y, wide, high, look="chip around")
-        high = rect.height / max(len(self.rows), 1)
+            yield replace(self.image, x=left, y=top, width=width, height=height)
+            yield Rectangle(left, top, width, height, look="chip around")
+        high = height / max(len(self.rows), 1)
         for row, cells in enumerate(self.rows):
-            wide = rect.width / len(cells)
+            wide = width / len(cells)
             for column, (text, level) in enumerate(cells):
-                x, y = rect.x + column * wide, rect.y + row * high
+                x, y = left + column * wide, top + row * high
                 yield Rectangle(x, y, wide, high, look=f"chip {_shade(level)}")
                 if text:
-                    left = x + (wide - text_width(text, SIZE)) / 2
-                    yield Label(left, y + high / 2 + 3.7, text, SIZE, look="chip-text")
+                    start = x + (wide - text_width(text, SIZE)) / 2
+                    yield Label(start, y + high / 2 + 3.7, text, SIZE, look="chip-text")
 
 
 def value_label_of(spec: Spec) -> ValueLabel:
@@ -84,9 +85,10 @@ def value_label_of(spec: Spec) -> ValueLabel:
     if kind == "h":
         columns, letters = int(rest[0]), str(rest[1])
         rows = [letters[i : i + columns] for i in range(0, len(letters), columns)]
-        if columns * DOT <= MOST_ACROSS and len(rows) * DOT <= MOST_ALONG:
+        dot = min(DOT, MOST_ALONG / len(rows), MOST_ACROSS / columns)
+        if dot >= LEAST_DOT:
             dots = tuple(tuple(("", LEVELS.index(one) - MIDDLE) for one in row) for row in rows)
-            return ValueLabel(dots, columns * DOT, len(rows) * DOT)
+            return ValueLabel(dots, columns * dot, len(rows) * dot)
         rest = [f"{len(letters)} numbers"]
     if kind == "i":
         return _image_label(spec)
