@@ -47,7 +47,7 @@ MARKS = {
     "somebody, nobody": r"\b(?:[Ss]omebody|[Nn]obody|[Ss]omeone|[Nn]o one)\b",
     "stands, lies, for is": r"\b(?:stand|lie)s? "
     r"(?:in|at|on|for|behind|before|above|below|under|beside|there|where)\b",
-    "goes on, beside": r"\bgo(?:es)? on\b|\bbeside\b|\bbehind (?:it|them|that)\b",
+    "goes on, beside": r"\bgo(?:es)? on\b|\bbeside\b(?![=:])|\bbehind (?:it|them|that)\b",
     "is no": r"\b(?:is|are) no (?!longer\b|more\b|less\b|lower\b|need\b|way\b)\w+\b",
     "so many, of which": r"\bsuch (?:as|that) (?:have|has|are|is|come|were)\b"
     r"|\bso many\b|\bof (?:which|whom|whose)\b",

@@ -43,8 +43,8 @@ languages.
 
 `moving.py` makes pictures without a script: an animated one, and a strip of still pictures.
 `beats.py` determines which boxes appear together, and `value_labels.py` draws the values.
-`film.py` makes a film of many steps from the same ladder. `beside.py` makes a second run with one
-thing changed, and finds the first difference between two runs.
+`film.py` makes a film of many steps from the same ladder. `second_run.py` makes a second run with
+one thing changed, and finds the first difference between two runs.
 """
 
 from kerascope.player.player import Player

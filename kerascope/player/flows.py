@@ -20,7 +20,7 @@ from kerascope.viz.roles import color_of
 from kerascope.viz.tensors.scales import MINUS_INF, NAN, PLUS_INF, roles_of
 from kerascope.viz.tensors.small_images import small_image
 
-FORWARD, GRADIENT, ATTENTION = range(3)  # directions of a value; attention is beside the output
+FORWARD, GRADIENT, ATTENTION = range(3)  # directions of a value
 FEW = 4  # numbers that are shown as text
 SOME = 64  # numbers that are shown as cells without text
 LEVELS = "zyxwvutsr0123456789"  # levels of a cell, from -9 to 9

@@ -13,11 +13,11 @@ from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError
 from kerascope.files import check_writable, write_whole
 from kerascope.lessons.lesson import LANGUAGES
-from kerascope.player.beside import first_difference
 from kerascope.player.flows import Flows
 from kerascope.player.moving import Scene, moving_svg, scene_of, strip_svg
 from kerascope.player.page_html import SideHtml, page_html
 from kerascope.player.picture import BoxStates, Picture, nodes_made, picture_for
+from kerascope.player.second_run import first_difference
 from kerascope.player.sentences import sentences_for_script
 from kerascope.player.step_ladder import LadderFlows, LadderPicture, LadderStates, ladder_of
 from kerascope.player.steps import side_data

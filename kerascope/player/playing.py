@@ -17,9 +17,9 @@ from kerascope.errors import ArgumentError, NotCompiledError
 from kerascope.files import check_writable
 from kerascope.foreign import adapter_of, converted, fed, name_of, record
 from kerascope.model_files import opened
-from kerascope.player.beside import with_change
 from kerascope.player.film import Film, check_film_name
 from kerascope.player.player import Player, When, end_of, kind_of_file, lane_of, time_of
+from kerascope.player.second_run import with_change
 from kerascope.player.words import Text
 from kerascope.spellings import DIALECTS, override_dialect
 from kerascope.trace.events import BEGIN, END, GRAINS, Event
@@ -155,7 +155,7 @@ def play(
 
 
 def _film(subject: Any, x: Any, y: Any, to: Any, graph: Any, steps: int | None) -> Film:
-    """Return a film of training steps: those on a tape, or new ones of a model on one batch."""
+    """Return a film of training steps: those on a tape, or steps of a model on one batch."""
     if to is not None:
         check_film_name(to)
         check_writable(Path(to))
