@@ -4,6 +4,7 @@ One server runs for the whole module, as a process of its own. Its kernel starts
 block.
 """
 
+import asyncio
 import json
 import os
 import subprocess
@@ -39,6 +40,14 @@ def first(server):
 
 def printed(events):
     return "".join(event.get("text", "") for event in events if "error" not in event)
+
+
+def is_alive(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 # --- who may ask ----------------------------------------------------------------------------------
@@ -152,6 +161,62 @@ def test_a_kernel_that_ends_is_said_and_starts_again(server, first):
     assert printed(server.run(first, "print('x' in globals())")) == "False\n"
 
 
+def test_a_line_of_millions_of_letters_does_not_hold_the_server(server, first):
+    begun = time.monotonic()
+    error, _ = server.run(first, "raise ValueError('x' * 3_000_000)")
+    assert error["message"] == "x" * 20_000
+    assert time.monotonic() - begun < 50  # it took hours
+
+
+def test_pictures_without_end_are_dropped(server, first):
+    code = (
+        "from IPython.display import HTML, display\nfor _ in range(60): display(HTML('x' * 10**5))"
+    )
+    *shown, cut, done = server.run(first, code)
+    assert (len(shown), cut, list(done)) == (30, {"text": "\n...\n"}, ["done"])
+
+
+def test_what_a_block_leaves_in_out_does_not_end_the_kernel(server, first):
+    code = "import os\nos.symlink('nowhere', 'out/lost.svg')\nos.mkdir('out/folder.svg')\nhere = 1"
+    server.run(first, "import os\nos.makedirs('out', exist_ok=True)")
+    assert [list(event) for event in server.run(first, code)] == [["done"]]
+    assert printed(server.run(first, "print(here)")) == "1\n"
+
+
+@pytest.mark.parametrize("delay", [0, 0.1, 1.0])
+def test_a_block_is_run_while_python_is_restarted(tmp_path, delay):
+    from kerascope.learn.web.kernel import ChapterKernel
+
+    async def restart_twice():
+        kernel = ChapterKernel(tmp_path, tmp_path)
+        cut_off = kernel.begin("b", "print(1)", lambda run: None)
+        await asyncio.sleep(delay)  # before its first step, or while the kernel starts
+        closing = asyncio.create_task(kernel.close())
+        await asyncio.sleep(0)
+        after = kernel.begin("b", "import os\nprint(os.path.isdir('.'))", lambda run: None)
+        ended = [[event async for event in run.read()] for run in (cut_off, after)]
+        await closing
+        await kernel.close()
+        return ended
+
+    (error, _), (text, _) = asyncio.run(asyncio.wait_for(restart_twice(), 60))
+    assert error["error"] == "KernelEnded"
+    assert text == {"text": "True\n"}
+
+
+def test_python_ends_with_a_server_that_is_killed(tmp_path):
+    server = Server(tmp_path)
+    first = server.data(f"/blocks/{CHAPTER_NAME}")["blocks"][0]["id"]
+    with server.stream(first, "import os\nprint(os.getpid())\nwhile True: pass") as lines:
+        process = int(json.loads(lines.readline())["text"])
+        server.process.kill()
+        server.process.communicate()
+    end = time.monotonic() + 30
+    while is_alive(process) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not is_alive(process)
+
+
 # --- what is kept ---------------------------------------------------------------------------------
 
 
@@ -184,8 +249,7 @@ def test_ctrl_c_ends_a_program_that_waits_for_a_line(tmp_path):
         code, said = server.stop()
         assert (code, "Traceback" in said) == (0, False)
         assert "KernelEnded" in lines.readline().decode()
-    with pytest.raises(ProcessLookupError):
-        os.kill(process, 0)
+    assert not is_alive(process)
 
 
 @pytest.mark.parametrize("data", [{"block": "none", "fields": {}}, {"seen": 1}, ["a"], {}])
@@ -194,6 +258,14 @@ def test_what_no_page_sends_changes_nothing(server, data):
     status, _, _ = server.ask(f"/blocks/{CHAPTER_NAME}/keep", data)
     assert status == 400
     assert (server.folder / "kerascope-exercises" / KEPT).read_bytes() == before
+
+
+def test_half_of_a_surrogate_pair_is_refused_from_a_page_and_kept_from_a_block(server, first):
+    fields = {"code": "\ud800"}
+    status, _, said = server.ask(f"/blocks/{CHAPTER_NAME}/keep", {"block": first, "fields": fields})
+    assert (status, said) == (400, "Request: expected a JSON object.\n")
+    assert KeptWork(server.folder).keep_block("c", "b", {"events": [{"text": "\ud800"}]}) is None
+    assert KeptWork(server.folder).chapter("c")["blocks"]["b"]["events"] == [{"text": "\ud800"}]
 
 
 def test_two_tabs_change_different_fields(tmp_path):
@@ -253,6 +325,17 @@ def test_an_exercise_is_saved_checked_and_not_overwritten_blindly(server, first)
         cwd=server.folder, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     assert "1 of" in said
+
+
+def test_a_file_that_is_not_in_utf_8_is_not_overwritten(server):
+    state = server.data("/exercises/count_parameters")
+    path = server.folder / state["file"]
+    path.write_bytes(b"# caf\xe9\n")
+    state = server.data("/exercises/count_parameters")
+    data = {"code": state["code"] + "x", "version": state["version"]}
+    status, _, said = server.ask("/exercises/count_parameters/save", data)
+    assert (status, "not in UTF-8" in said) == (400, True)
+    assert path.read_bytes() == b"# caf\xe9\n"
 
 
 def test_blocks_use_the_parts_of_the_students_own_engine(server, first):

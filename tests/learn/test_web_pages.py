@@ -202,6 +202,32 @@ def test_an_exercise_is_failed_and_passed_in_the_page(served):
     task.waits_for("is kept as")
 
 
+def test_what_is_typed_just_before_a_reload_is_kept_and_a_lost_server_is_said(served):
+    server, tab = served("01-the-whole.html")
+    name = tab.page.evaluate("document.querySelector('.block.python').id.slice(6)")
+    block, task = tab.block(name), tab.exercise("count_parameters")
+    block.press("Edit")
+    task.write("# mine\n")
+    block.write("print('kept')")
+    tab.page.reload()
+    tab.ready()
+    block.waits_for("print('kept')", ".CodeMirror")
+    task.waits_for("# mine", ".CodeMirror")
+    path = server.folder / server.data("/exercises/count_parameters")["file"]
+    assert path.read_text() == "# mine\n"
+    path.write_bytes(b"# caf\xe9\n")
+    task.write("# mine again\n")
+    tab.page.locator(".notice", has_text="is not in UTF-8").wait_for()
+    block.write("print('begun')\nwhile True: pass")
+    tab.page.keyboard.press("Control+Enter")
+    block.waits_for("begun", ".mine")
+    server.process.kill()
+    tab.page.locator(".notice", has_text="The server does not answer").wait_for()
+    block.waits_for("Run")
+    assert "running" not in block.place.inner_text()
+    tab.complaints.clear()  # of requests without an answer
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_and_nothing_is_too_wide(served, scheme):
     server, tab = served("02-backend.html", color_scheme=scheme)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from kerascope.errors import ArgumentError
 from kerascope.files import write_whole
 from kerascope.learn import pages
 from kerascope.learn.exercises import Exercise, Workbook
@@ -50,6 +51,17 @@ def version_of(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else ""
 
 
+def _check_encoding(path: Path) -> None:
+    """Raise if saving the text that the page shows would damage the file."""
+    try:
+        _ = path.read_text(encoding="utf-8") if path.is_file() else ""
+    except UnicodeDecodeError:
+        raise ArgumentError(
+            f"'{path}' is not in UTF-8, so this page does not change it. "
+            "Save it as UTF-8 in another editor."
+        ) from None
+
+
 def answer(
     workbook: Workbook, exercise: Exercise, action: str, data: dict[str, Any], seconds: float | None
 ) -> tuple[int, dict[str, Any]]:
@@ -72,11 +84,17 @@ def answer(
     status : int
         200, 409 if the file has changed, or 403 if the student may not see the solution yet.
     data : dict
+
+    Raises
+    ------
+    ArgumentError
+        The file to save is not in UTF-8.
     """
     path, progress = workbook.path_of(exercise), workbook.progress(exercise)
     more: dict[str, Any] = {}
     if action in ("save", "check"):
         with _writing:
+            _check_encoding(path)
             if data["version"] != version_of(path):
                 message = {"message": CHANGED.as_json()}
                 return CONFLICT, state_of(workbook, exercise) | message

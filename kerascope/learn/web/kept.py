@@ -71,7 +71,7 @@ class KeptWork:
 
     def _write(self, chapters: dict[str, Any]) -> None:
         data = {"schema": SCHEMA, "chapters": chapters}
-        write_whole(self.path, json.dumps(data, ensure_ascii=False, indent=1) + "\n")
+        write_whole(self.path, json.dumps(data, indent=1) + "\n")
 
 
 def fields_of_page(data: Any) -> dict[str, str | None]:

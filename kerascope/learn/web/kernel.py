@@ -38,7 +38,8 @@ from kerascope.lessons.sessions import PACKAGE_PARENT, WORKBOOK_VARIABLE, fixed_
 
 Event = dict[str, Any]
 MOST_TEXT = 200_000  # characters that one run may print; the rest is dropped
-LARGEST_PICTURE = 3_000_000
+MOST_PICTURES = 3_000_000  # and the same for all that it shows
+LONGEST_ERROR = 20_000
 SECONDS_TO_START = 60.0
 SECONDS_BETWEEN_LOOKS = 1.0
 SECONDS_FOR_OUTPUT = 0.05
@@ -46,7 +47,7 @@ LOOKS_AFTER_STOP = 30
 _START = f"{PREPARE}\nget_ipython().run_line_magic('xmode', 'Plain')"
 _FOLDER = "__import__('os').getcwd()"
 _SHOWN = {"image/svg+xml": "svg", "text/html": "html", "image/png": "png"}
-CELL = re.compile(r"\S*ipykernel_\d+[/\\]\d+\.py")  # the file of a block, in a warning
+CELL = re.compile(r"(?<!\S)\S*ipykernel_\d+[/\\]\d+\.py")  # the file of a block, in a warning
 ENDED = "Python has ended. It starts again with the next block that you run."
 
 
@@ -88,8 +89,9 @@ def events_of(message: dict[str, Any]) -> list[Event]:
         rich = [{key: data[name]} for name, key in _SHOWN.items() if name in data]
         return rich[:1] or [{"text": _clean(data.get("text/plain", "")).rstrip("\n") + "\n"}]
     if kind == "error":
-        lines = _clean("\n".join(content["traceback"]))
-        return [{"error": content["ename"], "message": content["evalue"], "text": lines}]
+        lines = _clean("\n".join(content["traceback"]))[:LONGEST_ERROR]
+        message = content["evalue"][:LONGEST_ERROR]
+        return [{"error": content["ename"], "message": message, "text": lines}]
     return []
 
 
@@ -104,8 +106,9 @@ class Run:
     def __init__(self, block: str) -> None:
         self.block = block
         self.events: list[Event] = []
+        self.begun = time.time()
         self._changed = asyncio.Event()
-        self._room = MOST_TEXT
+        self._room = {"text": MOST_TEXT, "picture": MOST_PICTURES}
 
     @property
     def is_done(self) -> bool:
@@ -113,13 +116,16 @@ class Run:
         return bool(self.events) and "done" in self.events[-1]
 
     def add(self, event: Event) -> None:
-        """Append an event. After `MOST_TEXT` characters, printed text is dropped."""
-        if event.keys() == {"text"}:
-            if self._room <= 0:
+        """Append an event, if the run has not yet printed or shown more than it may."""
+        if not event.keys() & {"ask", "error", "done"}:
+            kind = "text" if "text" in event else "picture"
+            before = self._room[kind]
+            self._room[kind] -= sum(map(len, event.values()))
+            if before < 0:
                 return
-            self._room -= len(event["text"])
-            if self._room <= 0:
-                event = {"text": f"{event['text'][: self._room]}\n...\n"}
+            if self._room[kind] < 0:
+                cut = event.get("text", "")[:before]
+                event = {"text": f"{cut}\n...\n"}
         self.events.append(event)
         self._changed.set()
         self._changed = asyncio.Event()
@@ -178,16 +184,24 @@ class ChapterKernel:
         """The present run; None if no block runs."""
         return None if self.run is None or self.run.is_done else self.run
 
-    def begin(self, block: str, code: str, when_done: Callable[[Run], None]) -> Run:
+    def begin(self, block: str, code: str, keep: Callable[[Run], None]) -> Run:
         """Run code as soon as the kernel is free, and return its run at once.
 
-        `when_done` is called with the run at its end, also if no page reads its events any more.
+        `keep` is called with the run at its end, also if no page reads its events any more.
         """
         run = Run(block)
         task = asyncio.create_task(self._execute(run, code))
-        task.add_done_callback(lambda _: when_done(run))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+
+        def end(task: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            if task.cancelled():
+                run.add({"error": KernelEnded.__name__, "message": ENDED, "text": ""})
+            run.add({"done": round(time.time() - run.begun, 2)})
+            with suppress(OSError):  # the page says it when the folder cannot be written
+                keep(run)
+
+        task.add_done_callback(end)  # also if it is cancelled before its first step
         return run
 
     def answer(self, line: str) -> None:
@@ -213,17 +227,25 @@ class ChapterKernel:
         """End the running and waiting blocks and the kernel. The next block starts a new kernel."""
         for task in self._tasks:
             task.cancel()
-        await self._end()
+        async with self._is_free:
+            await self._end()
 
     async def _end(self) -> None:
         manager, client, self._manager, self._client = self._manager, self._client, None, None
+        if client is not None:
+            client.stop_channels()
         if manager is not None:
-            if client is not None:
-                client.stop_channels()
             await manager.shutdown_kernel(now=True)
             shutil.rmtree(self._top, ignore_errors=True)
 
+    async def _is_alive(self) -> bool:
+        return self._manager is not None and await self._manager.is_alive()
+
     async def _start(self) -> AsyncKernelClient:
+        """Return a client of the kernel; start it if it has not been started, or has ended."""
+        if self._client is not None and await self._is_alive():
+            return self._client
+        await self._end()
         self._top = Path(tempfile.mkdtemp(prefix="kerascope-web-")).resolve()
         connection = str(self._top / "kernel.json")
         self._manager = AsyncKernelManager(
@@ -236,33 +258,32 @@ class ChapterKernel:
             WORKBOOK_VARIABLE: str(self._workbook.resolve()),
         }
         await self._manager.start_kernel(cwd=str(self._top), env=environment)
-        client = self._client = self._manager.client()
+        client = self._manager.client()
         client.start_channels()
-        await client.wait_for_ready(timeout=SECONDS_TO_START)
-        reply = await client.execute_interactive(
-            _START, silent=True, user_expressions={"folder": _FOLDER}, output_hook=events_of
-        )
+        try:
+            await client.wait_for_ready(timeout=SECONDS_TO_START)
+            reply = await client.execute_interactive(
+                _START, silent=True, user_expressions={"folder": _FOLDER}, output_hook=events_of
+            )
+        except BaseException:  # also if it is cancelled
+            client.stop_channels()
+            raise
         shown = reply["content"]["user_expressions"]["folder"]["data"]["text/plain"]
         self._folder = Path(ast.literal_eval(shown))
+        self._client = client
         return client
 
     async def _execute(self, run: Run, code: str) -> None:
-        begun = time.time()
         try:
             async with self._is_free:
                 self.run = run
-                client = self._client or await self._start()
-                begun = time.time()
+                client = await self._start()
+                run.begun = time.time()
                 await self._talk(run, client, code)
-                for event in self._pictures(begun):
+                for event in self._pictures(run.begun):
                     run.add(event)
-        except asyncio.CancelledError:
-            run.add({"error": KernelEnded.__name__, "message": ENDED, "text": ""})
         except Exception as error:  # the kernel has ended, or it could not be started
-            await self._end()
             run.add({"error": type(error).__name__, "message": str(error), "text": ""})
-        finally:
-            run.add({"done": round(time.time() - begun, 2)})
 
     async def _talk(self, run: Run, client: AsyncKernelClient, code: str) -> None:
         """Execute code, and add events to the run, until the code or the kernel has ended."""
@@ -286,7 +307,7 @@ class ChapterKernel:
         try:
             while not task.done():
                 await asyncio.wait({task}, timeout=SECONDS_BETWEEN_LOOKS)
-                if not (self._manager and await self._manager.is_alive()):
+                if not await self._is_alive():
                     raise KernelEnded(ENDED)
             await task
         finally:
@@ -296,9 +317,10 @@ class ChapterKernel:
         """Return events for what a run wrote to `out/`, except pictures that the page shows."""
         events = []
         for path in sorted((self._folder / "out").glob("*")):
-            facts, stored, kind = path.stat(), self._stored / path.name, path.suffix[1:]
-            is_new = facts.st_mtime >= begun and facts.st_size <= LARGEST_PICTURE
-            content = path.read_bytes() if is_new and kind in ("svg", "html") else b""
-            if content and not (stored.is_file() and stored.read_bytes() == content):
+            stored, kind = self._stored / path.name, path.suffix[1:]
+            if kind not in ("svg", "html") or not path.is_file() or path.stat().st_mtime < begun:
+                continue
+            content = path.read_bytes()
+            if not (stored.is_file() and stored.read_bytes() == content):
                 events.append({kind: content.decode(errors="replace"), "name": f"out/{path.name}"})
         return events

@@ -285,8 +285,9 @@ def _named(things: dict[str, Any], name: Any, what: str) -> Any:
 
 async def _data(request: Request) -> dict[str, Any]:
     """Return the JSON object that a page has sent."""
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, RecursionError):
         data = json.loads(await request.body() or b"{}")
+        json.dumps(data, ensure_ascii=False).encode()  # raises for half of a surrogate pair
         if isinstance(data, dict):
             return data
     raise ArgumentError("Request: expected a JSON object.")
@@ -320,7 +321,7 @@ def web_app(room: Classroom, token: str, port: int) -> Starlette:
     return Starlette(
         routes=routes,
         middleware=[Middleware(Gate, token=token, port=port)],
-        exception_handlers={ArgumentError: refuse, UnavailableError: refuse},
+        exception_handlers={ArgumentError: refuse, OSError: refuse},
     )
 
 

@@ -16,9 +16,8 @@
     busy: ["Another block still runs. Stop it first.", "还有一段代码在运行，请先停止它。"],
     restarted: ["Python starts again with the next block that you run. All names are gone.",
       "下次运行代码时 Python 会重新启动，之前的变量都已清空。"],
-    hung: ["It does not stop. “Restart Python” ends it; then all names are gone.",
-      "无法停止。可以用“重启 Python”结束它，但之前的变量都会清空。"],
-    missing: ["This block may need earlier ones.", "这段代码可能要先运行前面的代码。"],
+    missing: ["This block may need earlier ones: “Run all above”.",
+      "这段代码可能要先运行前面的代码：“运行以上全部”。"],
     offline: ["The server does not answer. Start it again: kerascope learn web",
       "服务器没有应答。请重新运行 kerascope learn web"],
     code: ["Code {0}: Ctrl-Enter runs it, Escape leaves the editor",
@@ -74,28 +73,39 @@
   const readable = (text, label) =>  // it scrolls, also by keys
     element("pre", { tabindex: "0", role: "group", "aria-label": plain(label) }, text);
 
+  function offline(error) {
+    notice.replaceChildren(words("offline"));
+    throw error;
+  }
+
   async function post(path, data = {}) {
-    try {
-      const response = await fetch(path, { method: "POST", body: JSON.stringify(data) });
-      const isRefused = response.headers.get("content-type").startsWith("text/plain");
-      notice.replaceChildren(isRefused ? await response.text() : "");
-      return response;
-    } catch (error) {
-      notice.replaceChildren(words("offline"));
-      throw error;
-    }
+    const options = { method: "POST", body: JSON.stringify(data), keepalive: isLeaving };
+    const response = await fetch(path, options).catch(offline);
+    const isRefused = response.headers.get("content-type").startsWith("text/plain");
+    notice.replaceChildren(isRefused ? await response.text() : "");
+    if (isRefused) throw new Error(notice.textContent);
+    return response;
   }
   const get = async (path) => (await fetch(path)).json();
   const tell = (action, data) => post(`/blocks/${CHAPTER}/${action}`, data);
 
-  // Returns a function that acts when it was not called again for a while.
+  // Returns a function that acts when it was not called again for a while, or the page is left.
+  const waiting = new Map();
+  let isLeaving = false;
   function later(act) {
-    let timer;
+    const now = () => {
+      waiting.delete(act);
+      act();
+    };
     return () => {
-      clearTimeout(timer);
-      timer = setTimeout(act, 400);
+      clearTimeout(waiting.get(act));
+      waiting.set(act, setTimeout(now, 400));
     };
   }
+  addEventListener("pagehide", () => {
+    isLeaving = true;  // the browser sends a request to its end only if told so
+    for (const act of waiting.keys()) act();
+  });
 
   function editorIn(place, value, label, run, leave) {
     const indent = (one) => one.somethingSelected() ? one.indentSelection("add")
@@ -125,7 +135,7 @@
       this.element = document.getElementById("block." + facts.id);
       this.printed = this.element.querySelector("pre.printed");
       this.isSession = ["pdb", "kscope"].includes(facts.kind);
-      this.runButton = button(this.isSession ? "debug" : "run", () => this.runOrStop());
+      this.runButton = button(this.isSession ? "debug" : "run", () => this.isRunning ? tell("stop") : this.run());
       this.status = statusLine();
       this.output = element("div", { class: "mine", role: "group", "aria-label": plain("output") });
       const tools = element("div", { class: "tools" }, this.runButton,
@@ -175,12 +185,6 @@
       this.status.replaceChildren(words("copied"));
     }
 
-    async runOrStop() {
-      if (!this.isRunning) return this.run();
-      await tell("stop");
-      setTimeout(() => this.isRunning && this.status.replaceChildren(words("hung")), 1000);
-    }
-
     // Runs the block, and returns whether it ended well. A block whose output is not predicted yet
     // shows none: `isQuiet`, it runs for the sake of later blocks.
     async run(isQuiet = false) {
@@ -210,7 +214,7 @@
       try {
         const response = await tell(action, data);
         const lines = response.body.pipeThrough(new TextDecoderStream()).getReader();
-        for (let rest = "", part; !(part = await lines.read()).done;) {
+        for (let rest = "", part; !(part = await lines.read().catch(offline)).done;) {
           const whole = (rest + part.value).split("\n");
           rest = whole.pop();
           for (const event of whole.map((line) => JSON.parse(line))) {
@@ -269,9 +273,9 @@
       shown.classList.add("FAIL");
       this.output.append(shown, element("details", {}, element("summary", {}, words("traceback")),
         readable(event.text, "traceback")));
-      if (!this.isRunning || !NEEDS_EARLIER.includes(event.error)) return;
-      this.output.append(element("p", {}, words("missing"), " ",
-        button("above", async () => (await runAllAbove(this)) && this.run())));
+      if (NEEDS_EARLIER.includes(event.error)) {
+        this.output.append(element("p", {}, words("missing")));
+      }
     }
 
     // A debugger's prompt, or the `input()` of a program.
