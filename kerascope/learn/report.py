@@ -143,7 +143,8 @@ def _proof(proof: dict[str, Any], parts: dict[str, Part], language: str) -> str:
         f"用这个引擎训练：1437 个手写数字，{len(losses)} 轮。损失从 {losses[0]:.3f} 降到 "
         f"{losses[-1]:.3f}；360 个测试数字中 {right[-1]:.1%} 判断正确。",
     )
-    curves = "".join(_figure(svg) for svg in proof["curves"])
+    # Another class than the picture of the model, whose style would make the titles smaller.
+    curves = "".join(_figure(svg.replace("kerascope", "curves")) for svg in proof["curves"])
     texts = "".join(f"<p>{text.within(language)}</p>\n" for text in (trained, agrees))
     return f'{texts}<div class="in-a-row">{curves}</div>'
 

@@ -147,6 +147,7 @@ def test_the_page_fits_a_telephone_and_two_sheets_of_paper(folder):
 def test_lines_of_code_leave_out_comments_and_docstrings(tmp_path):
     path = tmp_path / "part.py"
     path.write_text(
-        '"""One\n\ntwo."""\n\n# three\ndef f():\n    """Four."""\n    return 5\n', "utf-8"
+        '"""One\n\ntwo."""\n\n# three\ndef f():\n    """Four."""\n    return (\n        5\n    )\n',
+        "utf-8",
     )
-    assert code_lines(path) == 2
+    assert code_lines(path) == 4
