@@ -132,6 +132,7 @@ def test_a_student_goes_through_a_chapter(served):
     last.write("print('kept')")
     tab.page.keyboard.press("Control+Enter")
     last.waits_for("kept", ".mine")
+    last.waits_for("done in")  # before the next block can run
     # A prediction comes before the debugger, and is compared.
     sweep = tab.block("sweep")
     sweep.press("Start the debugger")
