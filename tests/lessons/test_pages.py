@@ -21,6 +21,7 @@ from kerascope.viz.theme import contrast
 NAMES = [*(f"{folder.name}.html" for folder in chapter_folders()), "index.html"]
 LOOKED_AT_BY_DEFAULT = {
     "05-node.html",
+    "13-symbolic-differentiation.html",
     "14-update-tuples.html",
     "19-convolution.html",
     "index.html",
