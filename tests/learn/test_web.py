@@ -60,6 +60,11 @@ def test_the_first_visit_sets_a_strict_cookie_and_leads_to_the_clean_address(ser
     assert "samesite=strict" in headers["set-cookie"].lower()
 
 
+def test_the_redirect_does_not_lead_to_another_server(server):
+    status, headers, _ = server.ask(f"//evil.example/?token={server.token}", Cookie="")
+    assert (status, headers["location"]) == (303, "/evil.example/")
+
+
 @pytest.mark.parametrize(
     ("path", "headers", "sentence"),
     [

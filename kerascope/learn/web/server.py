@@ -130,7 +130,7 @@ class Gate:
             return PlainTextResponse(refusal, 403)
         if given is None:
             return None
-        response = Redirect(request.url.path, 303)
+        response = Redirect("/" + request.url.path.lstrip("/"), 303)  # "//host" is another server
         response.set_cookie(self.cookie, self.token, httponly=True, samesite="strict")
         return response
 
