@@ -71,8 +71,10 @@ def compare(student, arrays, when):
             en=f"expected {words.en} {when.en} to be numbers, yours contain NaN ({sizes})",
             zh=f"{when.zh}，{words.zh}应是数，你的里面有 NaN（{sizes}）",
         )
-    sums, right = np.sum(found[1], axis=-1), expected[1].sum(axis=-1)
-    if sums.shape == right.shape and not np.allclose(sums, right):
+    right = expected[1].sum(axis=-1)
+    is_map = isinstance(found[1], np.ndarray) and found[1].shape == expected[1].shape
+    sums = found[1].sum(axis=-1) if is_map else right
+    if not np.allclose(sums, right):
         place = tuple(int(i) for i in np.argwhere(~np.isclose(sums, right))[0])
         student.require(
             False,
