@@ -74,6 +74,36 @@ def test_the_demo_trains_walks_and_draws(tmp_path: Path) -> None:
         assert png.read_bytes().startswith(b"\x89PNG")
 
 
+def share_that_is_known(words: str, written: str, size: int) -> float:
+    """Return which share of the pieces of so many characters occurs in a text, too."""
+    pieces = [written[k : k + size] for k in range(len(written) - size + 1)]
+    return sum(piece in words for piece in pieces) / len(pieces)
+
+
+@pytest.mark.parametrize(
+    ("language", "steps", "size", "least", "most"),
+    [
+        ("en", "60", 3, 0.5, 2.8),
+        ("zh", "60", 2, 0.1, 4.5),
+        pytest.param("en", "1500", 5, 0.95, 0.35, marks=pytest.mark.slow),
+        pytest.param("zh", "1500", 3, 0.95, 0.15, marks=pytest.mark.slow),
+    ],
+)
+def test_the_small_gpt_writes_what_its_text_could_say(
+    language: str, steps: str, size: int, least: float, most: float
+) -> None:
+    printed = run("small_gpt.py", language, steps)
+    first, second, *written = printed.splitlines()
+    assert re.fullmatch(rf"{language}: [\d,]+ characters, \d+ different ones, .* parameters", first)
+    assert float(re.match(r"loss [\d.]+ -> ([\d.]+) in \d+ s", second)[1]) < most
+    name = {"en": "rhymes.txt", "zh": "tang.txt"}[language]
+    folder = ROOT / "tutorials" / "21-attention-and-a-small-gpt" / "texts"
+    text = (folder / name).read_text(encoding="utf-8")
+    samples = [sample for sample in "\n".join(written).split(" \n\n") if sample.strip()]
+    assert len(samples) == 3
+    assert min(share_that_is_known(text, sample, size) for sample in samples) >= least
+
+
 def test_each_example_has_a_line_in_the_readme() -> None:
     readme = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
     scripts = sorted(path.name for path in (ROOT / "examples").glob("*.py"))

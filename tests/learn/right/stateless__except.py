@@ -5,10 +5,10 @@ import numpy as np
 
 class Variable:
     def __init__(self, value):
-        self.value = np.array(value, dtype="float64")
+        self.value = np.array(value)
 
     def assign(self, value):
-        self.value = np.array(value, dtype="float64")
+        self.value = np.array(value)
 
 
 def stateless_call(layer, values, *arguments):

@@ -7,16 +7,22 @@ import numpy as np
 from kerascope.learn import Text, check
 
 
-def loss_of(query, key, value, mask, arriving):
-    """Return the sum of the results of a head, each times the number that arrives at it."""
-    total = 0.0
+def head(query, key, value, mask):
+    """Return the results and the weights of a head, computed row by row."""
+    weights = np.zeros(mask.shape)
     for n, i in np.ndindex(query.shape[:2]):
         allowed = [j for j in range(key.shape[1]) if mask[n, i, j]]
         scores = [float(query[n, i] @ key[n, j]) / math.sqrt(query.shape[-1]) for j in allowed]
         powers = [math.exp(score - max(scores)) for score in scores]
         for power, j in zip(powers, allowed, strict=True):
-            total += power / sum(powers) * float(value[n, j] @ arriving[n, i])
-    return total
+            weights[n, i, j] = power / sum(powers)
+    return weights @ value, weights
+
+
+def loss_of(query, key, value, mask, arriving):
+    """Return the sum of the results of a head, each times the number that arrives at it."""
+    results, _ = head(query, key, value, mask)
+    return float((results * arriving).sum())
 
 
 def differences(arrays, number, mask, arriving, step=1e-5):
@@ -55,7 +61,8 @@ def against_finite_differences(student):
         arrays = [rng.normal(size=shape) for shape in shapes]
         arriving = rng.normal(size=(2, queries, features))
         for mask, when in masks(2, queries, keys, rng):
-            found = attend_back(*[array.copy() for array in arrays], mask.copy(), arriving.copy())
+            _, weights = head(*arrays, mask)
+            found = attend_back(*[array.copy() for array in arrays], weights, arriving.copy())
             found = student.listed("attend_back(...)", found, 3)
             for number, name in enumerate(("query", "key", "value")):
                 student.close(

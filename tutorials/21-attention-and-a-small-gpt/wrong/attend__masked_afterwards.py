@@ -9,9 +9,7 @@ import numpy as np
 
 def attend(query, key, value, mask):
     scores = query @ key.transpose(0, 2, 1) / np.sqrt(key.shape[-1])
-    largest = scores.max(axis=-1, keepdims=True)
-    largest = np.where(np.isfinite(largest), largest, 0.0)
-    powers = np.exp(scores - largest)
-    total = powers.sum(axis=-1, keepdims=True)
-    weights = mask * powers / total
+    with np.errstate(invalid="ignore"):  # -inf minus -inf, in a row without an allowed key
+        powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        weights = mask * (powers / powers.sum(axis=-1, keepdims=True))
     return weights @ value, weights

@@ -9,9 +9,8 @@ import numpy as np
 
 def attend(query, key, value, mask):
     scores = query @ key.transpose(0, 2, 1)
-    largest = np.where(mask, scores, -np.inf).max(axis=-1, keepdims=True)
-    largest = np.where(np.isfinite(largest), largest, 0.0)
-    powers = np.exp(np.where(mask, scores - largest, -np.inf))
-    total = powers.sum(axis=-1, keepdims=True)
-    weights = powers / np.where(total == 0, 1.0, total)
+    scores = np.where(mask, scores, -np.inf)
+    with np.errstate(invalid="ignore"):  # -inf minus -inf, in a row without an allowed key
+        powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        weights = np.nan_to_num(powers / powers.sum(axis=-1, keepdims=True))
     return weights @ value, weights

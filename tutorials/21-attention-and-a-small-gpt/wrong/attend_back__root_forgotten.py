@@ -7,18 +7,7 @@ zh: 没有掩码时，送给 query 的梯度，[0, 0, 0] 处应为 -0.141609，�
 import numpy as np
 
 
-def attend(query, key, value, mask):
-    scores = query @ key.transpose(0, 2, 1) / np.sqrt(key.shape[-1])
-    largest = np.where(mask, scores, -np.inf).max(axis=-1, keepdims=True)
-    largest = np.where(np.isfinite(largest), largest, 0.0)
-    powers = np.exp(np.where(mask, scores - largest, -np.inf))
-    total = powers.sum(axis=-1, keepdims=True)
-    weights = powers / np.where(total == 0, 1.0, total)
-    return weights @ value, weights
-
-
-def attend_back(query, key, value, mask, arriving):
-    _, weights = attend(query, key, value, mask)
+def attend_back(query, key, value, weights, arriving):
     to_value = weights.transpose(0, 2, 1) @ arriving
     to_weights = arriving @ value.transpose(0, 2, 1)
     to_scores = weights * (to_weights - (to_weights * weights).sum(axis=-1, keepdims=True))

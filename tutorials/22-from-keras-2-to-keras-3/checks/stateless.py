@@ -11,7 +11,9 @@ class Layer:
     def __init__(self, variable, seed):
         self.rng = np.random.default_rng(seed)
         shapes = [(2,), (), (2, 2)][: self.rng.integers(1, 4)]
-        self.variables = [variable(self.rng.integers(-4, 5, shape)) for shape in shapes]
+        self.variables = [
+            variable(self.rng.integers(-4, 5, shape).astype("float64")) for shape in shapes
+        ]
         self.ways = [self.rng.integers(3) for _ in shapes]
         self.ways[0] = seed % 2
         self.fails = False

@@ -9,15 +9,13 @@ import numpy as np
 
 class Variable:
     def __init__(self, value):
-        self.value = np.array(value, dtype="float64")
+        self.value = np.array(value)
 
     def assign(self, value):
-        self.value = np.array(value, dtype="float64")
+        self.value = np.array(value)
 
 
 def stateless_call(layer, values, *arguments):
-    if len(values) != len(layer.variables):
-        raise ValueError(f"expected {len(layer.variables)} values, got {len(values)}")
     before = [variable.value for variable in layer.variables]
     try:
         for variable, value in zip(layer.variables, values, strict=True):
