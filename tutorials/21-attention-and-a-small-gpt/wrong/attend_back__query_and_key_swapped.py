@@ -1,7 +1,7 @@
 """Swaps the gradients of query and key.
 
 en: expected the shape of the gradient of query without a mask to be (2, 5, 2), yours is (2, 4, 2)
-zh: 没有掩码时，送给 query 的梯度 的形状应为 (2, 5, 2)，你的是 (2, 4, 2)
+zh: 没有掩码时，送给 query 的梯度的形状应为 (2, 5, 2)，你的是 (2, 4, 2)
 """
 
 import numpy as np
