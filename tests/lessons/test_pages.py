@@ -24,6 +24,7 @@ LOOKED_AT_BY_DEFAULT = {
     "13-symbolic-differentiation.html",
     "14-update-tuples.html",
     "19-convolution.html",
+    "21-attention-and-a-small-gpt.html",
     "index.html",
 }
 PHONE = {"width": 360, "height": 740}
