@@ -8,6 +8,8 @@ arrays, one for each input, it returns the list of the outputs' arrays. It may b
 of a graph: what lies before an input is not needed. Each call between inputs and outputs is made
 once in each run, however often its result is used; other calls are not made. If an output needs a
 tensor that no input gives, `function` itself raises a ValueError, before anything is run.
+
+In `order` you can keep the tensors to compute, each after those that it needs.
 """
 
 
@@ -27,7 +29,7 @@ class Operation:
 
 
 def function(inputs, outputs):
-    order = []  # the tensors to compute, each after those that it needs
+    order = []
     ...
 
     def run(arrays):

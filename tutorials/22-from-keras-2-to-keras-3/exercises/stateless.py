@@ -6,8 +6,8 @@ as Keras 3 has it: it calls the layer as if its variables had these values, and 
 outputs, and the list of the values that the variables have after the call.
 
 Afterwards every variable of the layer has the value that it had before, also if the call raises an
-error, which is passed on. The arrays in `values` are not changed. If there are not as many values as
-variables, raise a ValueError.
+error, which is passed on. The arrays in `values` are not changed. If `values` has more or fewer
+items than the layer has variables, raise a ValueError.
 """
 
 import numpy as np
