@@ -119,9 +119,11 @@ def _watch(path: str, result: str, seconds: float) -> None:
         zh=f"运行 {seconds:g} 秒后仍未结束{place.zh}；是不是有无限循环？",
         line=line,
     )
-    _flush()
-    _write(result, outcome)
-    os._exit(1)
+    try:
+        _flush()
+        _write(result, outcome)
+    finally:  # also if the folder is gone, because the process that waits was killed
+        os._exit(1)
 
 
 def _line_in(path: str, frame: FrameType | None) -> int | None:

@@ -125,6 +125,14 @@ def test_what_an_answer_started_ends_with_it(server, tmp_path):
 
 
 @needs_fork
+def test_an_answer_that_kills_the_server_and_never_ends_is_ended(server, tmp_path):
+    number = tmp_path / "number"
+    source = f"import os\nopen({str(number)!r}, 'w').write(str(os.getpid()))\n"
+    outcome_of(f"{source}os.kill(os.getppid(), 9)\nwhile True: pass\n", server.run, tmp_path, 1)
+    assert has_ended(int(number.read_text()))
+
+
+@needs_fork
 @pytest.mark.process
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_no_process_is_left_after_an_interruption(number, tmp_path):
