@@ -3,7 +3,7 @@
 The pages are those of `kerascope lessons html` (`kerascope/lessons/render_html.py`). `server.py`
 sends them from this machine to this machine, with a script and a style of their own (`page/`).
 `kernel.py` runs the blocks of a chapter in a Jupyter kernel. `kept.py` stores what the student has
-typed and run. `exercise.py` shows and checks the student's files. `codemirror/` contains unmodified
+typed and run. `exercise.py` shows and checks the student's files. `vendor/` contains unmodified
 files of CodeMirror 5, the editor, with their licence.
 
 The package needs the extra `web`; only `server.py` and `kernel.py` import it.
