@@ -194,8 +194,8 @@ def test_a_block_is_run_while_python_is_restarted(tmp_path, delay):
 
     async def restart_twice():
         kernel = ChapterKernel(tmp_path, tmp_path)
-        cut_off = kernel.begin("b", "print(1)", lambda run: None)
-        await asyncio.sleep(delay)  # before its first step, or while the kernel starts
+        cut_off = kernel.begin("b", "import time\ntime.sleep(600)", lambda run: None)
+        await asyncio.sleep(delay)  # before it begins, while the kernel starts, or in it
         closing = asyncio.create_task(kernel.close())
         await asyncio.sleep(0)
         after = kernel.begin("b", "import os\nprint(os.path.isdir('.'))", lambda run: None)
