@@ -2,9 +2,9 @@
 
 import os
 import re
+import select
 import shutil
 import sys
-import time
 
 import pytest
 
@@ -92,15 +92,14 @@ def test_on_a_pseudo_terminal_the_answer_waits_for_the_prediction():
     if process == 0:
         os.environ |= {"TERM": "xterm", "COLUMNS": "80", "LINES": "200"}
         os.execv(sys.executable, [sys.executable, *words])
-    shown = ""
+    shown = b""  # decoded as a whole, because a read may end inside of a letter
 
     def until(text):
         nonlocal shown
-        end = time.monotonic() + 60
-        while text not in shown and time.monotonic() < end:
-            shown += os.read(terminal, 65536).decode("utf-8", "replace")
-        assert text in shown
-        before, shown = shown, ""
+        while text.encode() not in shown:
+            assert select.select([terminal], [], [], 60)[0], shown.decode("utf-8", "replace")
+            shown += os.read(terminal, 65536)
+        before, shown = shown.decode("utf-8"), b""
         return before
 
     for place in (2, 3):
