@@ -99,8 +99,8 @@ def test_on_a_pseudo_terminal_the_answer_waits_for_the_prediction():
         while text.encode() not in shown:
             assert select.select([terminal], [], [], 60)[0], shown.decode("utf-8", "replace")
             shown += os.read(terminal, 65536)
-        before, shown = shown.decode("utf-8"), b""
-        return before
+        before, _, shown = shown.partition(text.encode())
+        return before.decode("utf-8")
 
     for place in (2, 3):
         until(f"next section ({place} of 8)")
