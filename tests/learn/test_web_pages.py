@@ -123,6 +123,8 @@ def test_a_student_goes_through_a_chapter(served):
     tab.page.get_by_role("button", name="Restart Python").click()
     tab.page.locator(".notice", has_text="names are gone").wait_for()
     first.press("Restore")
+    tab.page.wait_for_timeout(600)  # the change is kept, and the notice stays
+    assert tab.page.locator(".notice", has_text="names are gone").is_visible()
     last = tab.block(names[-1])
     last.press("Edit")
     last.write("print(loss)")

@@ -73,7 +73,11 @@
   const readable = (text, label) =>  // it scrolls, also by keys
     element("pre", { tabindex: "0", role: "group", "aria-label": plain(label) }, text);
 
+  // A problem is shown until a request succeeds, another notice until a block runs.
+  let hasProblem = false;
+
   function offline(error) {
+    hasProblem = true;
     notice.replaceChildren(words("offline"));
     throw error;
   }
@@ -82,7 +86,10 @@
     const options = { method: "POST", body: JSON.stringify(data), keepalive: isLeaving };
     const response = await fetch(path, options).catch(offline);
     const isRefused = response.headers.get("content-type").startsWith("text/plain");
-    notice.replaceChildren(isRefused ? await response.text() : "");
+    if (isRefused || hasProblem || path.endsWith("/run")) {
+      notice.replaceChildren(isRefused ? await response.text() : "");
+    }
+    hasProblem = isRefused;
     if (isRefused) throw new Error(notice.textContent);
     return response;
   }
