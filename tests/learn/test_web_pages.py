@@ -192,6 +192,8 @@ def test_an_exercise_is_failed_and_passed_in_the_page(served):
     # Another editor changes the file.
     path = server.folder / server.data("/exercises/count_parameters")["file"]
     path.write_text("# from another editor\n")
+    task.press("Hint")
+    task.waits_for("Hint (2 of")
     task.write("# mine\n")
     task.waits_for("changed outside of this page")
     assert path.read_text() == "# from another editor\n"
@@ -201,8 +203,13 @@ def test_an_exercise_is_failed_and_passed_in_the_page(served):
     tab.page.keyboard.press("Control+Enter")
     task.waits_for("PASS", "[role=status] p")
     assert "PASS" in task.place.locator("h3").inner_text()
+    task.write("# typed last")
     task.press("Start again")
     task.waits_for("is kept as")
+    assert path.with_name(f"{path.name}.bak1").read_text() == "# typed last"
+    tab.page.wait_for_timeout(600)  # nothing is left to save, so the status stays
+    assert "is kept as" in task.place.inner_text()
+    assert path.read_text() == stub
 
 
 def test_what_is_typed_just_before_a_reload_is_kept_and_a_lost_server_is_said(served):

@@ -365,6 +365,9 @@
 
   class Exercise {
     constructor(state) {
+      this.name = state.name;
+      this.file = state;  // its text and version: what this page has shown of the file, or written
+      this.turn = Promise.resolve();
       this.heading = element("h3", { id: "exercise." + state.name });
       const place = element("div", { class: "editor" });
       this.status = statusLine();
@@ -372,7 +375,7 @@
       this.hints = element("ol", {});
       this.solution = element("div", {});
       this.checkButton = button("check", () => this.check());
-      this.hintButton = button("hint", () => this.ask("hint"));
+      this.hintButton = button("hint", () => this.inTurn(() => this.ask("hint")));
       this.element = element("section", { class: "exercise", "aria-labelledby": this.heading.id },
         this.heading, both(state.task, true), element("p", {}, words("file", state.file)), place,
         element("div", { class: "tools" }, this.checkButton, this.hintButton,
@@ -382,15 +385,14 @@
       this.editor = editorIn(place, state.code, plain("code", state.name), () => this.check(),
         () => this.checkButton.focus());
       const save = later(() => this.send("save"));
-      this.editor.on("change", (_, change) => {
+      this.editor.on("change", () => {
         this.unmark();
-        if (change.origin !== "setValue") save();
+        save();
       });
     }
 
     // Shows what the server says of the exercise, except for the text, which is in the editor.
     take(state) {
-      this.state = state;
       const badge = words(state.verdict);
       badge.className = "badge " + state.verdict;
       this.heading.replaceChildren(both(state.title), " ", badge);
@@ -400,8 +402,16 @@
       this.hints.hidden = !state.hints.length;
     }
 
+    // One request follows the other: it needs the version that the one before has written, and an
+    // old answer must not be shown after a new one.
+    inTurn(act) {
+      const result = this.turn.then(act);
+      this.turn = result.catch(() => this.status.replaceChildren());  // the notice says why
+      return result;
+    }
+
     async ask(action, data) {
-      const response = await post(`/exercises/${this.state.name}/${action}`, data);
+      const response = await post(`/exercises/${this.name}/${action}`, data);
       const state = await response.json();
       if (response.status === 409) this.choose(state);
       else this.take(state);
@@ -409,18 +419,17 @@
     }
 
     // Saves or checks the text in the editor; the server refuses if another program changed the file.
-    // One request follows the other, because each needs the version that the one before has written.
     send(action) {
-      this.sent = (this.sent ?? Promise.resolve()).catch(() => {}).then(async () => {
-        if (this.isChoosing) return {};
+      return this.inTurn(async () => {
+        const code = this.editor.getValue();
+        if (this.isChoosing || action === "save" && code === this.file.code) return {};
         if (action === "check") this.status.replaceChildren(words("checking"));
-        const data = { code: this.editor.getValue(), version: this.state.version };
-        const state = await this.ask(action, data);
-        if (!this.isChoosing) this.status.replaceChildren(words("saved"));
+        const state = await this.ask(action, { code, version: this.file.version });
+        if (this.isChoosing) return state;
+        if (state.code === code) this.file = state;  // if not, the next request finds the change
+        this.status.replaceChildren(words("saved"));
         return state;
       });
-      this.sent.catch(() => this.status.replaceChildren());  // the notice says why
-      return this.sent;
     }
 
     async check() {
@@ -445,16 +454,20 @@
     }
 
     async solve() {
-      const { solution, message } = await this.ask("solution");
+      const { solution, message } = await this.inTurn(() => this.ask("solution"));
       if (message) this.status.replaceChildren(both(message));
       else this.solution.replaceChildren(readable(solution, "solution"));
     }
 
     async reset() {
-      const { code, kept } = await this.ask("reset");
-      this.editor.setValue(code);
-      this.result.replaceChildren();
-      this.status.replaceChildren(kept ? words("kept", kept) : "");
+      await this.send("save");  // what was typed last is kept, too
+      await this.inTurn(async () => {
+        if (this.isChoosing) return;
+        this.file = await this.ask("reset");
+        this.editor.setValue(this.file.code);
+        this.result.replaceChildren();
+        this.status.replaceChildren(this.file.kept ? words("kept", this.file.kept) : "");
+      });
     }
 
     // The file is not the one that this page has shown: the student chooses.
@@ -462,7 +475,7 @@
       this.isChoosing = true;
       const choice = (name, act) => button(name, () => {
         this.isChoosing = false;
-        this.state.version = theirs.version;
+        this.file = theirs;
         this.result.replaceChildren();
         act();
       });
@@ -474,12 +487,15 @@
     }
 
     // The student returns to this window, perhaps from another editor.
-    async refresh() {
-      const before = this.state.code;
-      const state = await get(`/exercises/${this.state.name}`);
-      if (this.isChoosing || this.state.code !== before || this.editor.getValue() !== before) return;
-      this.take(state);
-      if (state.code !== before) this.editor.setValue(state.code);
+    refresh() {
+      return this.inTurn(async () => {
+        const state = await get(`/exercises/${this.name}`);
+        const code = this.editor.getValue();
+        if (this.isChoosing || code !== this.file.code) return;
+        this.file = state;
+        this.take(state);
+        if (code !== state.code) this.editor.setValue(state.code);
+      });
     }
   }
 
