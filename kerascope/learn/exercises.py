@@ -391,7 +391,7 @@ class Workbook:
     def is_changed(self, exercise: Exercise) -> bool:
         """Return whether the student's file was changed since its last verdict."""
         known = self.progress(exercise).written
-        return bool(known) and known != _hash(self.path_of(exercise))
+        return bool(known) and known != hash_of_file(self.path_of(exercise))
 
     def may_see_solution(self, exercise: Exercise) -> bool:
         """Return whether the student may see the reference solution of an exercise now.
@@ -415,7 +415,7 @@ class Workbook:
         """Store the verdict on an exercise, with a hash of the student's file."""
         progress = self.progress(exercise)
         progress.verdict = outcome.verdict.value
-        progress.written = _hash(self.path_of(exercise))
+        progress.written = hash_of_file(self.path_of(exercise))
         self.save()
 
     # --- files ------------------------------------------------------------------------------------
@@ -525,7 +525,8 @@ def _free_name(path: Path) -> Path:
     return kept
 
 
-def _hash(path: Path) -> str:
+def hash_of_file(path: Path) -> str:
+    """Return a hash of a file's content; "" if it cannot be read."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     except OSError:

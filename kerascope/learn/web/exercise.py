@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from kerascope.errors import ArgumentError
 from kerascope.files import write_whole
 from kerascope.learn import pages
-from kerascope.learn.exercises import Exercise, Workbook
+from kerascope.learn.exercises import Exercise, Workbook, hash_of_file
 from kerascope.learn.running import SECONDS, check_file
 from kerascope.learn.verdicts import LANGUAGES, Text, Verdict
 from kerascope.lessons.render_html import inline_html, prose_html
@@ -34,9 +33,8 @@ def state_of(workbook: Workbook, exercise: Exercise) -> dict[str, Any]:
         "task": _html(below_title, prose_html),
         "file": str(path),
         "code": path.read_text(encoding="utf-8", errors="replace") if path.is_file() else "",
-        "version": version_of(path),
+        "version": hash_of_file(path),
         "verdict": progress.verdict,
-        "is_changed": workbook.is_changed(exercise),
         "hints": [_html(hint, inline_html) for hint in exercise.hints[: progress.hints]],
         "hints_in_all": len(exercise.hints),
     }
@@ -44,11 +42,6 @@ def state_of(workbook: Workbook, exercise: Exercise) -> dict[str, Any]:
 
 def _html(text: Text, render: Callable[[str], str]) -> dict[str, str]:
     return {language: render(text.within(language)) for language in LANGUAGES}
-
-
-def version_of(path: Path) -> str:
-    """Return a hash of a file's content; "" if the file does not exist."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else ""
 
 
 def _check_encoding(path: Path) -> None:
@@ -95,7 +88,7 @@ def answer(
     if action in ("save", "check"):
         with _writing:
             _check_encoding(path)
-            if data["version"] != version_of(path):
+            if data["version"] != hash_of_file(path):
                 message = {"message": CHANGED.as_json()}
                 return CONFLICT, state_of(workbook, exercise) | message
             write_whole(path, data["code"])
