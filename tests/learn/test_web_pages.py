@@ -117,8 +117,11 @@ def test_a_student_goes_through_a_chapter(served):
     first.write("while True: time.sleep(0.01)")
     tab.page.keyboard.press("Shift+Enter")
     first.waits_for("running")
+    tab.block(names[1]).press("Run")
+    tab.block(names[1]).waits_for("Another block still runs")
     first.press("Stop")
     first.waits_for("stopped after")
+    tab.block(names[1]).place.get_by_text("Another block still runs").wait_for(state="hidden")
     # Python starts again: what is missing is offered.
     tab.page.get_by_role("button", name="Restart Python").click()
     tab.page.locator(".notice", has_text="names are gone").wait_for()

@@ -197,14 +197,16 @@
     async run(isQuiet = false) {
       const busy = blocks.find((one) => one.isRunning);
       if (busy) {
-        this.status.replaceChildren(words("busy"));
+        const message = words("busy");
+        this.status.replaceChildren(message);
+        busy.atEnd.push(() => message.remove());
         busy.runButton.focus();
         return false;
       }
       const isHidden = this.facts.predict && this.kept.prediction === undefined;
       if (isHidden && !isQuiet) {
         this.status.replaceChildren(words("first"));
-        this.element.querySelector("textarea").focus();
+        this.element.querySelector(".prediction textarea").focus();
         return false;
       }
       return this.follow("run", { block: this.facts.id, code: this.code, quiet: isHidden });
@@ -212,7 +214,7 @@
 
     async follow(action, data) {
       this.isRunning = true;
-      Object.assign(this, { error: null, said: null, text: "" });
+      Object.assign(this, { error: null, said: null, text: "", atEnd: [] });
       this.commands = this.facts.code.split("\n").filter((line) => line.trim());
       this.printed?.classList.remove("mine");
       this.output.replaceChildren();
@@ -234,6 +236,7 @@
       } finally {
         this.isRunning = false;
         this.runButton.replaceChildren(words(this.isSession ? "debug" : "run"));
+        for (const act of this.atEnd) act();
       }
       return !this.error;
     }
