@@ -283,10 +283,20 @@ def test_two_tabs_change_different_fields(tmp_path):
     assert other.chapter("c")["blocks"] == {"b": {"prediction": "2"}}
 
 
-def test_a_damaged_file_is_put_aside(tmp_path):
-    (tmp_path / KEPT).write_text("{")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        '{"chapters": {"c": 3}}',
+        '{"chapters": {"c": {"blocks": []}}}',
+        '{"chapters": {"c": {"seen": "s"}}}',
+        '{"chapters": {"c": {"blocks": {"b": {"code": 3}}}}}',
+    ],
+)
+def test_a_damaged_file_is_put_aside(tmp_path, text):
+    (tmp_path / KEPT).write_text(text)
     assert KeptWork(tmp_path).chapter("c")["blocks"] == {}
-    assert (tmp_path / f"{KEPT}.damaged").read_text() == "{"
+    assert (tmp_path / f"{KEPT}.damaged").read_text() == text
 
 
 def test_only_texts_of_known_fields_are_kept():

@@ -222,10 +222,13 @@ def test_what_is_typed_just_before_a_reload_is_kept_and_a_lost_server_is_said(se
     block.press("Edit")
     task.write("# mine\n")
     block.write("print('kept')")
+    form = tab.page.locator("form.prediction").first
+    form.locator("textarea").fill("12")
     tab.page.reload()
     tab.ready()
     block.waits_for("print('kept')", ".CodeMirror")
     task.waits_for("# mine", ".CodeMirror")
+    assert form.locator("textarea").input_value() == "12"
     path = server.folder / server.data("/exercises/count_parameters")["file"]
     assert path.read_text() == "# mine\n"
     path.write_bytes(b"# caf\xe9\n")

@@ -10,6 +10,7 @@ not at all. The schema, `kerascope-learn-web/1`::
          "blocks": {"two_calls": {
              "code": "...",                    as the student has edited it
              "events": [...],                  of the last run, see `kernel.py`
+             "draft": "...",                   of a prediction
              "prediction": "...", "reason": "..."}}}}}
 """
 
@@ -25,7 +26,7 @@ from kerascope.files import write_whole
 
 KEPT = ".kerascope-learn-web.json"
 SCHEMA = "kerascope-learn-web/1"
-FIELDS = ("code", "prediction", "reason")  # a page may change these, the server also "events"
+FIELDS = ("code", "draft", "prediction", "reason")  # only the server changes "events"
 MOST_KEPT = 400_000  # characters of the events of one block
 
 
@@ -62,16 +63,29 @@ class KeptWork:
 
     def _read(self) -> dict[str, Any]:
         try:
-            return dict(json.loads(self.path.read_text(encoding="utf-8"))["chapters"])
+            chapters = dict(json.loads(self.path.read_text(encoding="utf-8"))["chapters"])
+            _check_types(chapters)
+            return chapters
         except FileNotFoundError:
             return {}
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError):
             os.replace(self.path, self.path.with_name(f"{KEPT}.damaged"))
             return {}
 
     def _write(self, chapters: dict[str, Any]) -> None:
         data = {"schema": SCHEMA, "chapters": chapters}
         write_whole(self.path, json.dumps(data, indent=1) + "\n")
+
+
+def _check_types(chapters: dict[str, Any]) -> None:
+    """Raise if a value is not of the type in the schema, because the file was edited by hand."""
+    for chapter in chapters.values():
+        values = [("seen", chapter.get("seen", []))]
+        for block in chapter.get("blocks", {}).values():
+            values += block.items()
+        for name, value in values:
+            if not isinstance(value, list if name in ("seen", "events") else str):
+                raise TypeError(name)
 
 
 def fields_of_page(data: Any) -> dict[str, str | None]:

@@ -330,11 +330,13 @@
     askForPrediction(details) {
       if (this.kept.prediction !== undefined) return this.compare(details);
       details.hidden = true;
-      const text = element("textarea", { rows: "2" });
+      const text = element("textarea", { rows: "2",
+        input: later(() => form.isConnected && this.keep({ draft: text.value })) });
+      text.value = this.kept.draft ?? "";
       const submit = async (event) => {
         event.preventDefault();
         if (!text.value.trim()) return;
-        await this.keep({ prediction: text.value });
+        await this.keep({ prediction: text.value, draft: null });
         form.remove();
         this.compare(details).focus();
       };
