@@ -209,6 +209,20 @@ def test_a_block_is_run_while_python_is_restarted(tmp_path, delay):
     assert text == {"text": "True\n"}
 
 
+def test_a_block_is_stopped_while_python_starts(tmp_path):
+    from kerascope.learn.web.kernel import ChapterKernel
+
+    async def stop():
+        kernel = ChapterKernel(tmp_path, tmp_path)
+        run = kernel.begin("b", "import time\ntime.sleep(600)", lambda run: None)
+        await asyncio.sleep(0.1)
+        await kernel.interrupt()
+        return [event async for event in run.read()]
+
+    error, _ = asyncio.run(asyncio.wait_for(stop(), 60))
+    assert error["error"] == "KernelEnded"
+
+
 def test_python_ends_with_a_server_that_is_killed(tmp_path):
     server = Server(tmp_path)
     first = server.data(f"/blocks/{CHAPTER_NAME}")["blocks"][0]["id"]

@@ -213,8 +213,11 @@ class ChapterKernel:
     async def interrupt(self) -> None:
         """Raise KeyboardInterrupt in the block that runs; repeat it if the block goes on.
 
-        The first interrupt is lost if the kernel has received the code but not yet begun.
+        The first interrupt is lost if the kernel has received the code but not yet begun. A kernel
+        that still starts is ended, because it does not handle interrupts yet.
         """
+        if self._client is None:
+            await self.close()
         run = self.running
         for look in range(LOOKS_AFTER_STOP):
             if run is None or run.is_done or self._manager is None:
