@@ -182,9 +182,10 @@ class Classroom:
 
     async def chapter_page(self, request: Request) -> Response:
         """Return the page of a chapter."""
-        chapter, chapters = self._chapter(request), [None, *self._chapters(), None]
-        place = [one and one.name for one in chapters].index(chapter.name)
-        before, after = chapters[place - 1], chapters[place + 1]
+        chapter, folders = self._chapter(request), [None, *chapter_folders(self.tutorials), None]
+        place = folders.index(chapter.folder)
+        beside = (folders[place - 1], folders[place + 1])
+        before, after = (read_chapter(folder) if folder else None for folder in beside)
         return HTMLResponse(chapter_page(chapter, before, after, EXTRAS))
 
     async def file(self, request: Request) -> Response:
