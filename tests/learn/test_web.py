@@ -181,6 +181,15 @@ def test_pictures_without_end_are_dropped(server, first):
     assert (len(shown), cut, list(done)) == (30, {"text": "\n...\n"}, ["done"])
 
 
+def test_reading_other_chapters_does_not_end_the_kernel_of_one(server, first):
+    server.run(first, "kept = 1")
+    for chapter in ("01-the-whole", "03-data-types", "04-tensor-and-input"):
+        server.ask(f"/blocks/{chapter}/keep", {"seen": ["a"]})
+    other = server.data("/blocks/05-node")["blocks"][0]["id"]
+    server.ask("/blocks/05-node/run", {"block": other, "code": "1"})
+    assert printed(server.run(first, "print(kept)")) == "1\n"
+
+
 def test_what_a_block_leaves_in_out_does_not_end_the_kernel(server, first):
     code = "import os\nos.symlink('nowhere', 'out/lost.svg')\nos.mkdir('out/folder.svg')\nhere = 1"
     server.run(first, "import os\nos.makedirs('out', exist_ok=True)")

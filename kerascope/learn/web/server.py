@@ -225,8 +225,7 @@ class Classroom:
         """
         chapter, data = self._chapter(request), await _data(request)
         blocks = {block.id: block for block in chapter.main.blocks}
-        new_kernel = ChapterKernel(chapter.folder / "out", self.workbook.folder)
-        kernel = self.kernels.setdefault(chapter.name, new_kernel)
+        kernel = self.kernels.get(chapter.name)
         match request.path_params["action"]:
             case "run":
                 block = _named(blocks, data.get("block"), "block")
@@ -237,28 +236,33 @@ class Classroom:
                         self.kept.keep_block(chapter.name, run.block, events)
 
                 code = cell_code(block, str(data.get("code", "")))
-                await self._end_others(chapter.name)
+                kernel = await self._kernel_to_run(chapter)
                 return _streamed(kernel.begin(block.id, code, keep))
-            case "follow" if kernel.running is not None:
+            case "follow" if kernel and kernel.running:
                 return _streamed(kernel.running)
             case "keep" if isinstance(data.get("seen"), list):
                 self.kept.keep_seen(chapter.name, [str(one) for one in data["seen"]])
             case "keep":
                 block = _named(blocks, data.get("block"), "block")
                 self.kept.keep_block(chapter.name, block.id, fields_of_page(data.get("fields")))
-            case "answer":
+            case "answer" if kernel:
                 kernel.answer(str(data.get("text", "")))
-            case "stop":
+            case "stop" if kernel:
                 await kernel.interrupt()
-            case "restart":
+            case "restart" if kernel:
                 await kernel.close()
         return JSONResponse({})
 
-    async def _end_others(self, chapter: str) -> None:
-        """End the kernels that ran least recently, except for `MOST_KERNELS` of them."""
-        self.kernels[chapter] = self.kernels.pop(chapter)
+    async def _kernel_to_run(self, chapter: Chapter) -> ChapterKernel:
+        """Return the kernel of a chapter. End those that ran least recently, if there are too many.
+
+        Only chapters whose blocks run have a kernel.
+        """
+        new_kernel = ChapterKernel(chapter.folder / "out", self.workbook.folder)
+        kernel = self.kernels[chapter.name] = self.kernels.pop(chapter.name, new_kernel)
         for name in list(self.kernels)[:-MOST_KERNELS]:
             await self.kernels.pop(name).close()
+        return kernel
 
     async def exercise(self, request: Request) -> Response:
         """Perform an action of the student on an exercise; return its state (`exercise.answer`)."""
@@ -274,7 +278,7 @@ class Classroom:
 
     async def close(self) -> None:
         """End all kernels."""
-        for kernel in self.kernels.values():
+        for kernel in list(self.kernels.values()):  # pages may still start others
             await kernel.close()
 
 
