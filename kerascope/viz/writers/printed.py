@@ -9,7 +9,7 @@ properties of Graphviz's output are corrected for print:
 - Its pages are whole points wide. A PDF gets a page of the exact size (`with_page`).
 - If a wider font replaces Helvetica, texts would exceed their boxes. In a PDF its characters are
   condensed, in a PNG they are smaller.
-- A PDF contains rasters as images; in a PNG each cell is a rectangle.
+- A PDF contains rasters as images. In a PNG each cell is a rectangle with edges at whole pixels.
 
 References
 ----------
@@ -98,7 +98,7 @@ def render_sheet(
 
 
 def dot_of_sheet(
-    sheet: Sheet, places: Sequence[TextPlace], step: float = 1.0, *, for_page: bool = False
+    sheet: Sheet, places: Sequence[TextPlace], pixel: float = 0.0, *, for_page: bool = False
 ) -> str:
     """Return DOT with a sheet as the background of an empty page.
 
@@ -107,14 +107,15 @@ def dot_of_sheet(
     sheet : Sheet
     places : sequence of TextPlace
         The positions of the texts of the sheet.
-    step : float
-        The size of a pixel (or point) in points; the page has a whole number of them.
+    pixel : float
+        The size of a pixel in points; 0 for a PDF. The page has a whole number of pixels or points.
     for_page : bool
         Whether `with_page` will condense the characters of a wider font, dash the lines and insert
         the images. Otherwise the characters of a wider font are smaller, and each dash and each
         cell of an image is a separate mark.
     """
-    background = _continued(_operations(sheet, places, for_page))
+    background = _continued(_Operations(sheet, places, pixel, for_page))
+    step = pixel or 1.0
     width, height = (math.ceil(side / step - 0.01) * step for side in (sheet.width, sheet.height))
     middle = f"{_fine(width / 2)},{_fine(sheet.height - height / 2)}"
     ground = sheet.ground or "transparent"
@@ -143,61 +144,99 @@ def _continued(operations: Iterable[str]) -> str:
     return " \\\n".join(" ".join([*line, ""]) for line in lines)
 
 
-def _operations(sheet: Sheet, places: Iterable[TextPlace], for_page: bool) -> Iterator[str]:
-    """Yield the drawing operations of all marks, with colours and line widths when they change."""
-    font, height, next_place = _quoted("", _font_name(sheet)), sheet.height, iter(places)
-    apart = 0.0  # sizes differ slightly, since cairo would merge neighbours of equal size
-    current: dict[str, str] = {}
-    codes = {style: code for code, style in _dash_styles(sheet).items()}
-    next_color = iter(_rasters(sheet))
+class _Operations:
+    """The drawing operations of a sheet, with colours and line widths when they change.
 
-    def use(**wanted: str) -> Iterator[str]:
-        """Yield operations that set line style (S), line colour (c) or fill (C), if they change."""
-        for letter, value in wanted.items():
-            if current.get(letter) != value:
-                current[letter] = value
-                yield _counted(letter, value)
+    Parameters
+    ----------
+    sheet, places, pixel, for_page
+        As for `dot_of_sheet`.
+    """
 
-    def points(path: Sequence[Point]) -> str:
-        return f"{len(path)} {' '.join([f'{_fine(x)} {_fine(height - y)}' for x, y in path])}"
+    def __init__(
+        self, sheet: Sheet, places: Iterable[TextPlace], pixel: float, for_page: bool
+    ) -> None:
+        self.sheet, self.pixel, self.for_page = sheet, pixel, for_page
+        self.font = _quoted("", _font_name(sheet))
+        self.apart = 0.0  # sizes differ slightly, since cairo would merge neighbours of equal size
+        self.current: dict[str, str] = {}
+        self.places = iter(places)
+        self.colors = iter(_rasters(sheet))
+        self.codes = {style: code for code, style in _dash_styles(sheet).items()}
 
-    for mark in sheet.shapes:
-        if isinstance(mark, Label):
-            x, y, closer = next(next_place)
-            apart = SIZES_APART - apart
-            size = _fine((mark.size if for_page else mark.size * closer) + apart)
-            yield from use(c=mark.color)
-            yield f"F {size} {font} t {int(mark.bold)}"
-            yield f"T {_fine(x)} {_fine(height - y)} -1 0 {_quoted('', mark.text)}"
-            continue
-        if isinstance(mark, Raster) and for_page:
-            color = f"#{next(next_color):06X}"
-            yield from use(S="setlinewidth(0)", c=color, C=color)
-            # Half as wide, because cairo merges a rectangle with a frame of the same size.
-            half = Rectangle(mark.x, mark.y, mark.width / 2, mark.height)
-            yield f"P {points(half.points)}"
-            continue
-        if isinstance(mark, Raster):
-            for color, ends in cells(mark):
-                yield from use(S="setlinewidth(0)", c=color, C=color)
-                ends[:, 1::2] = height - ends[:, 1::2]
-                for a, b, c, d in np.rint(ends * FINE).astype(int).tolist():
-                    yield f"P 4 {a} {b} {c} {b} {c} {d} {a} {d}"
-            continue
+    def __iter__(self) -> Iterator[str]:
+        for mark in self.sheet.shapes:
+            if isinstance(mark, Label):
+                yield from self.text(mark)
+            elif isinstance(mark, Raster):
+                yield from self.image_place(mark) if self.for_page else self.image_cells(mark)
+            else:
+                yield from self.outlined(mark)
+
+    def text(self, mark: Label) -> Iterator[str]:
+        x, y, closer = next(self.places)
+        self.apart = SIZES_APART - self.apart
+        size = _fine((mark.size if self.for_page else mark.size * closer) + self.apart)
+        yield from self.use(c=mark.color)
+        yield f"F {size} {self.font} t {int(mark.bold)}"
+        yield f"T {_fine(x)} {_fine(self.sheet.height - y)} -1 0 {_quoted('', mark.text)}"
+
+    def image_place(self, mark: Raster) -> Iterator[str]:
+        """Yield the rectangle that `with_page` will replace with an image."""
+        color = f"#{next(self.colors):06X}"
+        yield from self.use(S="setlinewidth(0)", c=color, C=color)
+        # Half as wide, because cairo merges a rectangle with a frame of the same size.
+        half = Rectangle(mark.x, mark.y, mark.width / 2, mark.height)
+        yield f"P {self.points(half.points)}"
+
+    def image_cells(self, mark: Raster) -> Iterator[str]:
+        """Yield a rectangle for each cell of an image.
+
+        The edges of the cells are moved to edges of pixels, because cairo leaves a visible seam
+        between neighbours that share a pixel. Cells smaller than a pixel are not moved, because
+        some of them would vanish.
+        """
+        rows, columns = mark.levels.shape
+        is_large = min(mark.width / columns, mark.height / rows) >= self.pixel > 0
+        for color, ends in cells(mark):
+            yield from self.use(S="setlinewidth(0)", c=color, C=color)
+            if is_large:
+                ends = np.rint(ends / self.pixel) * self.pixel
+            ends[:, 1::2] = self.sheet.height - ends[:, 1::2]
+            for a, b, c, d in np.rint(ends * FINE).astype(int).tolist():
+                yield f"P 4 {a} {b} {c} {b} {c} {d} {a} {d}"
+
+    def outlined(self, mark: Outlined) -> Iterator[str]:
         fill = "" if isinstance(mark, Line) else mark.fill
         line = "" if _is_dashed(mark) else mark.line
         if fill or line:
-            yield from use(S=f"setlinewidth({_fine(mark.line_width if line else 0)})")
-            yield from use(c=line or fill, **({"C": fill} if fill else {}))
-            yield _outline(mark, fill, points)
-        if _is_dashed(mark) and for_page:
-            code = codes[mark.line_width, mark.dashes]
-            yield from use(S=f"setlinewidth({number(code / FINE)})", c=mark.line)
-            yield _outline(mark, "", points)
-        elif _is_dashed(mark):
-            yield from use(S=f"setlinewidth({_fine(mark.line_width)})", c=mark.line)
-            for piece in _dashed(mark):
-                yield f"L {points(piece)}"
+            yield from self.use(S=f"setlinewidth({_fine(mark.line_width if line else 0)})")
+            yield from self.use(c=line or fill, **({"C": fill} if fill else {}))
+            yield _outline(mark, fill, self.points)
+        if _is_dashed(mark):
+            yield from self.dashed(mark)
+
+    def dashed(self, mark: Line | Polygon) -> Iterator[str]:
+        """Yield a solid line that `with_page` will dash, or each dash as a line."""
+        if self.for_page:
+            code = self.codes[mark.line_width, mark.dashes]
+            yield from self.use(S=f"setlinewidth({number(code / FINE)})", c=mark.line)
+            yield _outline(mark, "", self.points)
+            return
+        yield from self.use(S=f"setlinewidth({_fine(mark.line_width)})", c=mark.line)
+        for piece in _dashed(mark):
+            yield f"L {self.points(piece)}"
+
+    def use(self, **wanted: str) -> Iterator[str]:
+        """Yield operations that set line style (S), line colour (c) or fill (C), if they change."""
+        for letter, value in wanted.items():
+            if self.current.get(letter) != value:
+                self.current[letter] = value
+                yield _counted(letter, value)
+
+    def points(self, path: Sequence[Point]) -> str:
+        height = self.sheet.height
+        return f"{len(path)} {' '.join([f'{_fine(x)} {_fine(height - y)}' for x, y in path])}"
 
 
 def _outline(mark: Outlined, fill: str, points: Callable[[Sequence[Point]], str]) -> str:

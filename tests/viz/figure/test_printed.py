@@ -1,11 +1,13 @@
 """PDF and PNG of figures have the exact size of print, and their words stand where SVG has them."""
 
+import io
 import re
 import struct
 import xml.etree.ElementTree as ET
 import zlib
 from functools import cache
 
+import numpy as np
 import pytest
 from figure_models import KNOWN, elements, lenet
 
@@ -13,7 +15,9 @@ import kerascope as ks
 from kerascope import layers as L
 from kerascope.models import Sequential
 from kerascope.viz.exports.graphviz import render
-from kerascope.viz.writers.printed import TextPlace, with_page
+from kerascope.viz.sheet import Raster, Sheet
+from kerascope.viz.tensors.scales import roles_of
+from kerascope.viz.writers.printed import TextPlace, render_sheet, with_page
 
 POINTS = 72 / 25.4
 NUMBER = rb"(-?[\d.]+)"
@@ -168,3 +172,15 @@ def test_every_text_of_a_graph_is_set_in_any_font(level, font):
     size = drawing.layout.width, drawing.layout.height
     assert tuple(map(float, box.groups())) == pytest.approx(size, abs=0.01)
     assert drawing.to_format("png").startswith(b"\x89PNG")
+
+
+def test_neighbouring_cells_of_an_image_have_no_seam_in_a_png():
+    images = pytest.importorskip("PIL.Image")
+    levels = np.full((7, 9), 125, "uint8")
+    levels[3, 4:6] = 250
+    image = Raster(3.1, 2.3, 40.7, 31.9, levels, roles_of("d"), "")
+    sheet = Sheet(50.0, 40.0, (image,), "title", "description")
+    png = render_sheet(sheet, "png", dpi=300)
+    pixels = np.asarray(images.open(io.BytesIO(png)).convert("RGB"))
+    colors = {tuple(one) for one in pixels.reshape(-1, 3).tolist()}
+    assert len(colors) == 3  # the ground and two levels
