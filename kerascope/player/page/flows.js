@@ -3,8 +3,6 @@
 
 const LETTERS = "zyxwvutsr0123456789"; // the shades of cells, from the least number to the greatest
 
-const MOST_WIDE_OUTPUT = 70; // of the output of an attention layer, a matrix
-
 class Flows {
   constructor(viewer, isInside) {
     this.viewer = viewer;
@@ -157,7 +155,7 @@ class Flows {
     }
     for (const [key, { number, way, spec, at }] of seen) {
       const isFresh = at > before && at >= 0;
-      const beside = way === 1 ? seen.get(`${number}.0`)?.spec : null;
+      const beside = way ? seen.get(`${number}.0`)?.spec : null;
       const known = this.drawn.get(key);
       const isSame = known && known.spec === spec && known.isFresh === isFresh;
       if (isSame && known.beside === beside) continue;
@@ -165,7 +163,7 @@ class Flows {
       const parts = [svg("g"), svg("g")];
       this.back.append(parts[0]);
       this.front.append(parts[1]);
-      if (way === 2) this._attention(parts[1], number, spec, isFresh);
+      if (way === 2) this._attention(parts[1], number, spec, isFresh, beside);
       else if (way) this._gradient(parts, number, spec, isFresh, beside);
       else this._value(parts, number, spec, isFresh);
       this.drawn.set(key, { parts, spec, isFresh, beside });
@@ -244,10 +242,10 @@ class Flows {
   }
 
   /** Show the attention maps of a call at the right side of its output. */
-  _attention(front, number, spec, isFresh) {
+  _attention(front, number, spec, isFresh, beside) {
     const { x, y } = this._place(number);
-    const middle = x + MOST_WIDE_OUTPUT / 2 + 4 + this._wide(spec) / 2;
-    this._cells(front, { x: middle, y }, spec, 0, isFresh, number);
+    const wide = (beside ? this._wide(beside) : 0) + this._wide(spec);
+    this._cells(front, { x: x + wide / 2 + 4, y }, spec, 0, isFresh, number);
   }
 
   _gradient([back, front], number, spec, isFresh, beside) {
