@@ -129,9 +129,9 @@ class Figure(Drawing):
             layout = FORMS[self.form].layout(self.reading, page)
         else:
             layout = self._living_layout(form, page, numbers)
-            sentences = [*layout.sentences, *living_sentences(self.reading, theme)]
+            says = living_sentences(self.reading, theme, has_images=self.form != "neurons")
             key = [*layout.key, *living_key(self.reading)]
-            layout = layout._replace(sentences=sentences, key=key)
+            layout = layout._replace(sentences=[*layout.sentences, *says], key=key)
         self._sheet = sheet_of(layout, page, look, self.title)
 
     def _living_layout(self, form: str | None, page: Page, numbers: Numbers) -> FigureLayout:

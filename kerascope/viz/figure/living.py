@@ -90,8 +90,8 @@ class Portrait(NamedTuple):
         Whether the bars are probabilities.
     shape : str
         The shape of the numbers of one sample, as text.
-    size : int
-        How many numbers these are.
+    vector : np.ndarray or None
+        The numbers of a vector, of which a thinned image does not show all.
     """
 
     kind: str
@@ -101,7 +101,7 @@ class Portrait(NamedTuple):
     bars: Sequence[Bar] = ()
     is_sum_one: bool = False
     shape: str = ""
-    size: int = 0
+    vector: np.ndarray | None = None
 
     @property
     def aspect(self) -> float:
@@ -120,8 +120,8 @@ def with_portraits(
     Raises
     ------
     ArgumentError
-        There are class names, but not one for each number of an output; or no output counts the
-        samples on its first axis.
+        There are class names, but not one for each number of an output, or no output is a vector;
+        or no output counts the samples on its first axis.
     """
     boxes = known_ids(view.whole)
     outputs: dict[str, list[np.ndarray]] = {}
@@ -150,6 +150,11 @@ def with_portraits(
         images = [image for found in portraits.values() if found for image in found.images]
         if sum(image.levels.size for image in images) <= MOST_CELLS:
             break
+    if numbers.class_names and not any(found and found.bars for found in portraits.values()):
+        raise ArgumentError(
+            f"draw: class_names: expected an output of several numbers for each sample, got none "
+            f"in {reading.graph.name!r}. Leave out class_names."
+        )
     parts = {one: replace(part, portrait=portraits.get(one)) for one, part in reading.parts.items()}
     return replace(reading, parts=parts, samples=batch)
 
@@ -165,9 +170,9 @@ def _batch(reading: Reading, outputs: Mapping[str, list[np.ndarray]]) -> int:
         A layer of PyTorch has the time steps on the first axis instead.
     """
     graph = reading.graph
+    is_torch = str(graph.attrs.get("library", "")).startswith("torch")
     for node in graph.nodes:
         settings = str(node.attrs.get("config", ""))
-        is_torch = str(graph.attrs.get("library", "")).startswith("torch")
         if is_torch and class_of(node) in TIME_FIRST and "batch_first=True" not in settings:
             raise ArgumentError(
                 f"draw: values: expected samples on the first axis, but {node.label!r} "
@@ -230,7 +235,7 @@ def _portrait(
     page: Page,
 ) -> Portrait | None:
     is_input, is_output = part.kind == "input", not reading.targets[part.node.id]
-    shape, size = shape_text(array.shape), array.size
+    shape = shape_text(array.shape)
     if array.ndim == 3:
         if name == "map" and not part.is_channels_first:
             array = np.moveaxis(array, -1, 0)
@@ -239,15 +244,15 @@ def _portrait(
             images = small_maps(array[:most], most, side=side)
         else:
             images = small_maps(array, most, is_picture=is_picture, side=side)
-        return Portrait("maps", images, len(array), name, shape=shape, size=size)
+        return Portrait("maps", images, len(array), name, shape=shape)
     if name in ("head", "mean of heads") and array.ndim == 2:
-        return Portrait("maps", [small_image(array, side=side)], 1, name, shape=shape, size=size)
+        return Portrait("maps", [small_image(array, side=side)], 1, name, shape=shape)
     if array.ndim == 2:
         is_sequence = bool(reading.kinds & SEQUENTIAL) or part.kind in ("convolution", "pooling")
         matrix = array.T if is_sequence and not part.is_channels_first else array
         image = small_image(matrix, side=side, is_picture=is_input and not is_sequence)
         kind = "sequence" if is_sequence else "matrix"
-        return Portrait(kind, [image], 1, name, shape=shape, size=size)
+        return Portrait(kind, [image], 1, name, shape=shape)
     if array.ndim > 1:
         return None
     vector = array.reshape(-1)
@@ -262,7 +267,7 @@ def _portrait(
             )
         bars = bars_of(vector, names, 5 if page.narrow else 10)
     kind = "bars" if bars else "vector"
-    return Portrait(kind, [image], 1, name, bars, are_probabilities(vector), shape, size)
+    return Portrait(kind, [image], 1, name, bars, are_probabilities(vector), shape, vector)
 
 
 # --- marks ----------------------------------------------------------------------------------------
@@ -283,8 +288,7 @@ def image_marks(
         x, y, width, height = x + (width - wide) / 2, y + (height - high) / 2, wide, high
     which = f", {portrait.name} {image.index} of {portrait.total}" if portrait.total > 1 else ""
     yield image.raster(x, y, width, height, f"{part.node.label}{which}")
-    is_odd = bool(image.nans or image.infinities)
-    line, line_width = ("nan", 1.2) if is_odd else (f"line {part.kind}", 0.55)
+    line, line_width = ("nan", 1.2) if image.odd_words else (f"line {part.kind}", 0.55)
     data = data_of(part.members, portrait.shape, map=str(image.index))
     yield Rectangle(x, y, width, height, "", line, line_width, data)
     yield from _crosses(image, x, y, width, height)
@@ -420,8 +424,11 @@ def _images(part: Part) -> list[SmallImage]:
     return part.portrait.images if part.portrait else []
 
 
-def living_sentences(reading: Reading, theme: str) -> Iterator[str]:
-    """Yield the sentences of the caption that say what the images of a living figure show."""
+def living_sentences(reading: Reading, theme: str, *, has_images: bool = True) -> Iterator[str]:
+    """Yield the sentences of the caption that say what a living figure shows.
+
+    `has_images` is False if the figure has coloured neurons instead of images.
+    """
     parts = [part for part in reading.parts.values() if part.portrait]
     portraits = [part.portrait for part in parts if part.portrait]
     images = [image for part in parts for image in _images(part)]
@@ -441,7 +448,7 @@ def living_sentences(reading: Reading, theme: str) -> Iterator[str]:
             most = max(len(one.images) for one in many)
             ones = "the one" if most == 1 else f"the {most}"
             yield f"Of more than {counted(most, name)} of a layer, the figure shows {ones} {which}."
-    if any(image.steps != (1, 1) for image in images):
+    if has_images and any(image.steps != (1, 1) for image in images):
         yield "Large images are thinned to every second (third, ...) row and column."
     if any("head" in one.name for one in portraits):
         yield "Attention weights: a row for each query, a column for each key."
@@ -451,17 +458,22 @@ def living_sentences(reading: Reading, theme: str) -> Iterator[str]:
         yield "Sequences run from left to right, with a row for each feature."
     if any(one.bars for one in portraits):
         are_sums = all(one.is_sum_one for one in portraits if one.bars)
-        more = "largest " if any(len(one.bars) < one.size for one in portraits if one.bars) else ""
+        is_part = any(
+            one.bars and one.vector is not None and len(one.bars) < len(one.vector)
+            for one in portraits
+        )
+        more = "largest " if is_part else ""
         kind = "probabilities" if are_sums else "numbers, whose sum is not 1"
         yield f"The output shows its {more}{kind}, by class."
     odd = [
-        f"{part.node.label} ({', '.join(image.words.split(', ')[1:])})"
+        f"{part.node.label} ({image.odd_words})"
         for part in parts
         for image in _images(part)
-        if image.nans or image.infinities
+        if image.odd_words
     ]
     if odd:
-        yield f"Images with a thick frame contain NaN or infinite numbers: {_first_of(odd)}."
+        which = "Images with a thick frame" if has_images else "These layers"
+        yield f"{which} contain NaN or infinite numbers: {_first_of(odd)}."
     without = [part.node.label for part in reading.parts.values() if not part.portrait]
     if without:
         yield f"Parts without an image: {_first_of(without)}."

@@ -78,13 +78,14 @@ def neurons(reading: Reading, page: Page) -> FigureLayout:
         line = f"line {part.kind}"
         fills = _fills(part)
         for row, (x, y) in enumerate(column):
-            unit = row if row < FIRST or part.channels <= MOST_DRAWN else row - len(column)
+            is_last = row >= FIRST and part.channels > MOST_DRAWN
+            unit = part.channels - len(column) + row if is_last else row
             data = None if row else part.data
             if part.portrait:
-                data = {**part.data, "unit": unit % part.channels}
+                data = {**part.data, "unit": unit}
             marks.append(Circle(x, y, radius, fills[unit], line, data=data))
             if part.portrait and part.portrait.bars:
-                marks += _output(part.portrait, unit % part.channels, x + radius, y, margin)
+                marks += _output(part.portrait, unit, x + radius, y, margin)
         if part.channels > len(column):
             gap = (column[FIRST - 1][1] + column[FIRST][1]) / 2
             marks += [Circle(x, gap + dot, 0.8, "text", "text") for dot in (-3.0, 0.0, 3.0)]
@@ -101,10 +102,11 @@ def neurons(reading: Reading, page: Page) -> FigureLayout:
 
 def _fills(part: Part) -> list[str]:
     """Return the colour role of each neuron of a layer: that of its number in a living figure."""
-    if part.portrait is None:
+    if part.portrait is None or part.portrait.vector is None:
         return [f"fill {part.kind}"] * part.channels
     image = part.portrait.images[0]
-    return [image.roles[level] for level in image.levels[0].tolist()]
+    levels = image.scale.levels(part.portrait.vector)
+    return [image.roles[level] for level in levels.tolist()]
 
 
 def _output(portrait: Portrait, unit: int, x: float, y: float, margin: float) -> Iterator[Shape]:

@@ -73,9 +73,14 @@ class SmallImage:
     @property
     def words(self) -> str:
         """The ends of the scale, and the counts of NaN and infinite numbers, as text."""
-        counts = ((self.nans, "NaN"), (self.infinities, "Inf"))
         ends = f"{figure(self.scale.low)} to {figure(self.scale.high)}"
-        return ", ".join([ends, *(f"{count} {word}" for count, word in counts if count)])
+        return f"{ends}, {self.odd_words}" if self.odd_words else ends
+
+    @property
+    def odd_words(self) -> str:
+        """The counts of NaN and infinite numbers as text, such as "2 NaN, 1 Inf"; "" for none."""
+        counts = ((self.nans, "NaN"), (self.infinities, "Inf"))
+        return ", ".join(f"{count} {word}" for count, word in counts if count)
 
     def numbers(self) -> np.ndarray:
         """Return the drawn numbers as their colours show them, exact to 1/500 of the scale."""

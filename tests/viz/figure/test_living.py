@@ -165,6 +165,19 @@ def test_neurons_have_the_colours_of_their_numbers():
     assert f"b: {output[1]:.3f}" in figure.svg
 
 
+def test_neurons_of_a_long_vector_have_their_own_colours():
+    model = Sequential([L.Input(shape=(600,)), L.Dense(3)])
+    x = np.arange(-300.0, 300.0)[None]
+    figure = ks.draw(model, style="figure", figure="neurons", values=x)
+    circles = [one for one in elements(figure.svg, "circle") if one.get("data-unit")][:-3]
+    units = [int(one.get("data-unit")) for one in circles]
+    assert units[:2] == [0, 1]
+    assert units[-1] == 599
+    expected = [f"d-{round((x[0, unit] / 300 + 1) / 2 * 250)}" for unit in units]
+    assert [one.get("fill") for one in circles] == [color_of(one, "light") for one in expected]
+    assert "thinned" not in figure.legend
+
+
 def reader():
     tokens = L.Input((9,), dtype="int32", name="tokens")
     x = L.Embedding(20, 6, name="embedded")(tokens)
@@ -322,10 +335,13 @@ def test_without_values_a_figure_is_unchanged(digit):
 
 def test_wrong_arguments_are_refused(digit):
     model = lenet()
+    single = Sequential([L.Input(shape=(3,)), L.Dense(1)])
     with pytest.raises(DataError, match="32, 32, 1"):
         ks.draw(model, style="figure", values=digit[:, :5])
     with pytest.raises(ArgumentError, match="class_names: expected 10 names"):
         ks.draw(model, style="figure", values=digit, class_names=["a", "b"])
+    with pytest.raises(ArgumentError, match="class_names: expected an output of several numbers"):
+        ks.draw(single, style="figure", values=np.ones((1, 3)), class_names=["a", "b"])
     with pytest.raises(ArgumentError, match="a figure with values"):
         ks.draw(model, class_names=["a", "b"])
     with pytest.raises(ArgumentError, match="a figure with values"):
