@@ -8,6 +8,7 @@ import kerascope as ks
 from kerascope.errors import ArgumentError, DataError, UnknownNameError
 from kerascope.layers import Dense, Dropout, Input
 from kerascope.models import Model, Sequential
+from kerascope.player.second_run import with_change
 from kerascope.trace.events import BEGIN
 from kerascope.trace.tape_store import alike
 
@@ -132,12 +133,20 @@ def test_two_models_beside_each_other_have_the_mark_too():
         ({"lr": "fast"}, ArgumentError, "lr: expected a number such as 0.1, got 'fast'"),
         ({"lr": 0.1, "label": 1}, ArgumentError, "expected one thing to change"),
         ({}, ArgumentError, "expected one thing to change"),
+        ({"label": 2}, DataError, "expected a class from 0 to 1, got 2"),
         ({"label": np.zeros((3, 2))}, DataError, r"shape \(4, 2\), got \(3, 2\)"),
     ],
 )
 def test_a_change_that_cannot_be_made_is_explained(change, error, message):
     with pytest.raises(error, match=message):
         ks.play(noisy_model(), X, Y, beside=change)
+
+
+def test_a_number_is_a_class_only_if_the_targets_are_one_hot():
+    one_hot = with_change(noisy_model(), Y, {"label": 1}).y
+    assert one_hot.tolist() == [[0, 1]] * 4
+    numbers = with_change(noisy_model(), 3 * Y, {"label": 1}).y
+    assert numbers.tolist() == [[1, 1]] * 4
 
 
 def test_a_tape_or_a_forward_pass_cannot_be_changed():

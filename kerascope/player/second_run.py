@@ -27,6 +27,7 @@ from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, Event
 from kerascope.trace.statistics import figure
 from kerascope.trace.tape_store import difference
+from kerascope.viz.tensors.small_images import are_probabilities
 
 LEARNING_RATE, LABEL = "lr", "label"
 INITIALIZER = "_initializer"
@@ -157,14 +158,24 @@ def _rate(value: Any) -> float:
 def _label_like(y: Any, value: Any) -> np.ndarray:
     """Return new targets of the shape of `y`. A class number becomes one-hot where `y` is so."""
     old, new = np.asarray(y), np.asarray(value)
-    if not new.ndim and new.dtype.kind in "iu" and old.ndim > 1 and 0 <= new < old.shape[-1] > 1:
-        new = np.eye(old.shape[-1], dtype=old.dtype)[new]
+    if not new.ndim and new.dtype.kind in "iu" and _is_one_hot(old):
+        last = old.shape[-1] - 1
+        if not 0 <= new <= last:
+            raise DataError(f"play: beside: label: expected a class from 0 to {last}, got {new}.")
+        new = np.eye(last + 1, dtype=old.dtype)[new]
     try:
         return np.array(np.broadcast_to(new, old.shape))
     except ValueError:
         raise DataError(
             f"play: beside: label: expected targets of the shape {old.shape}, got {new.shape}."
         ) from None
+
+
+def _is_one_hot(y: np.ndarray) -> bool:
+    """Return whether the rows of an array are one-hot, or contain the probabilities of classes."""
+    return (
+        y.ndim > 1 and y.shape[-1] > 1 and all(map(are_probabilities, y.reshape(-1, y.shape[-1])))
+    )
 
 
 def _title(key: str, value: Any, is_first: bool) -> Text | str:
