@@ -25,11 +25,12 @@ from kerascope.player.moving import Scene, Stage, values_on_arrows
 from kerascope.player.step_ladder import VALUE_WIDTH, LadderFlows, LadderPicture, ladder_of
 from kerascope.player.value_labels import value_label_inks, value_label_of
 from kerascope.preprocessing.image_files import pil_image
-from kerascope.trace.events import BEGIN, END, Event
+from kerascope.trace.events import END, Event
 from kerascope.trace.statistics import figure
 from kerascope.trace.tape_store import Tape
 from kerascope.viz.layout.arrange import Placed, Point, Rect
 from kerascope.viz.layout.ladder import CELL_PADDING, MARK_WIDTH
+from kerascope.viz.overlays.recorded import begins_run
 from kerascope.viz.sheet import Group, Ink, Label, Line, Mark, Sheet
 from kerascope.viz.theme import PALETTES
 from kerascope.viz.writers.printed import render_sheet
@@ -134,9 +135,7 @@ def _training_steps(tapes: Iterable[Tape]) -> Iterator[tuple[Tape, list[Event]]]
     for tape in tapes:
         run: list[Event] = []
         for event in tape[:]:
-            is_step = event.kind == "function" and event.name == "train_function"
-            is_call = is_step and any(delta.name == "inputs" for delta in event.deltas)
-            if run or (is_call and event.ph == BEGIN):
+            if run or (begins_run(event) and event.name == "train_function"):
                 run.append(event)
             if run and event.ph == END and event.depth == run[0].depth:
                 yield tape, run

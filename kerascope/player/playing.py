@@ -26,7 +26,7 @@ from kerascope.trace.events import BEGIN, END, GRAINS, Event
 from kerascope.trace.tape import trace
 from kerascope.trace.tape_store import Tape
 from kerascope.unsupported import got_instead
-from kerascope.viz.overlays.recorded import model_on_tape
+from kerascope.viz.overlays.recorded import begins_run, model_on_tape
 
 MOST_STEPS = 3000  # number of events in one page
 
@@ -292,7 +292,7 @@ def _span_of(tape: Tape, subject: Any, from_: When | None, until: When | None) -
         raise ArgumentError("play: the tape is empty. Record inside `with ks.trace() as tape:`.")
     first, last = 0, len(tape) - 1
     if isinstance(subject, Network):
-        first = next((e.t for e in reversed(tape[:]) if _is_run(e)), 0)
+        first = next((e.t for e in reversed(tape[:]) if begins_run(e)), 0)
     if from_ is not None:
         first = time_of(tape, from_, "from_")
     if until is not None:
@@ -308,12 +308,6 @@ def _start_of(player: Player) -> int:
     first = next((t for t, event in enumerate(player.events) if event.phase == "forward"), 0)
     is_built = any(lane_of(event) == "build" for event in player.events[:first])
     return player.moment_of(first) if is_built else 0
-
-
-def _is_run(event: Event) -> bool:
-    """Return whether an event is the call of a function, and not its creation."""
-    is_function = event.kind == "function" and event.ph == BEGIN
-    return is_function and any(delta.name == "inputs" for delta in event.deltas)
 
 
 def first_steps(tape: Tape, batches: int) -> tuple[Tape, Any]:
@@ -336,7 +330,7 @@ def first_steps(tape: Tape, batches: int) -> tuple[Tape, Any]:
         events.append(event)
         if event.kind == "batch" and event.ph == BEGIN:
             batch = len(events)
-        if _is_run(event) and not is_training and event.name == "train_function":
+        if begins_run(event) and not is_training and event.name == "train_function":
             models = [str(delta.value) for delta in event.deltas if delta.name == "model"]
             key = next(iter(models), event.name)
             if counts[key] >= batches:

@@ -112,7 +112,7 @@ def run_of(events: Sequence[Event]) -> Sequence[Event]:
     """Return the events of the first training step; without one, of the first function call."""
     found: Sequence[Event] = ()
     for first, event in enumerate(events):
-        if event.kind != "function" or event.ph != BEGIN or not _is_fed(event):
+        if not begins_run(event):
             continue
         if found and event.name != "train_function":
             continue
@@ -127,8 +127,10 @@ def run_of(events: Sequence[Event]) -> Sequence[Event]:
     return found
 
 
-def _is_fed(event: Event) -> bool:
-    return any(delta.name == "inputs" for delta in event.deltas)
+def begins_run(event: Event) -> bool:
+    """Return whether an event begins the call of a function, and not its creation."""
+    is_function = event.kind == "function" and event.ph == BEGIN
+    return is_function and any(delta.name == "inputs" for delta in event.deltas)
 
 
 def numbers_of(run: Sequence[Event], graph: Graph) -> StepNumbers | None:
