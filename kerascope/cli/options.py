@@ -378,6 +378,17 @@ SUMMARY_EXAMPLES = """\
 """
 
 
+FACTS = (  # texts in the boxes: option, default, description
+    ("shapes", True, "the shapes of the outputs"),
+    ("dtype", False, "the dtypes of the outputs"),
+    ("layer-names", True, "the names of the layers"),
+    ("layer-activations", True, "the activations of the layers"),
+    ("trainable", False, "whether the layers are trainable"),
+    ("settings", True, "the settings of the layers: 3x3, stride 2, same"),
+    ("lines", False, "the source lines of the layers, in tooltips"),
+)
+
+
 def add_draw_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `kerascope draw`."""
     add = parser.add_argument
@@ -399,6 +410,20 @@ def add_draw_options(parser: argparse.ArgumentParser) -> None:
     add("--wrap", type=positive, metavar="N", default=False,
         help="Break a long chain into N columns.")  # fmt: skip
     add("--depth-ranks", action="store_true", help="Write the depth next to each row.")
+    _add_look(parser)
+    _add_figure(parser)
+    add("--engine", choices=("kerascope", "dot"), default="kerascope",
+        help="Use the layout of kerascope (default) or of Graphviz.")  # fmt: skip
+    add("--dpi", type=positive, default=96, metavar="N", help="Resolution of a PNG (default 96).")
+    _add_collapsing(parser)
+    _add_marks(parser)
+    for name, default, what in FACTS:
+        add(f"--show-{name}", action=argparse.BooleanOptionalAction, default=default,
+            help=f"Write {what}{' (default)' if default else ''}.")  # fmt: skip
+
+
+def _add_look(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     add("--theme", choices=("auto", "light", "dark", "print"), default="auto",
         help="auto (default): light or dark as the reader's system is set. print: no colours."
         )  # fmt: skip
@@ -406,6 +431,10 @@ def add_draw_options(parser: argparse.ArgumentParser) -> None:
         help="Your own colour for a kind of boxes, as dense=#8E44AD or background=transparent. "
              "May be repeated.")  # fmt: skip
     add("--font", metavar="NAME", help="The font, as 'Georgia, serif'.")
+
+
+def _add_figure(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     add("--style", choices=("graph", "figure"),
         help="Draw a graph (default), or a figure for a paper. With --values, a figure shows the "
              "outputs of the layers for the first sample as images.")  # fmt: skip
@@ -417,22 +446,6 @@ def add_draw_options(parser: argparse.ArgumentParser) -> None:
     add("--class-names", metavar="NAMES",
         help="In a figure with --values: names for the bars of the output, as cat,dog."
         )  # fmt: skip
-    add("--engine", choices=("kerascope", "dot"), default="kerascope",
-        help="Use the layout of kerascope (default) or of Graphviz.")  # fmt: skip
-    add("--dpi", type=positive, default=96, metavar="N", help="Resolution of a PNG (default 96).")
-    _add_collapsing(parser)
-    _add_marks(parser)
-    for name, default, what in (
-        ("shapes", True, "the shapes of the outputs"),
-        ("dtype", False, "the dtypes of the outputs"),
-        ("layer-names", True, "the names of the layers"),
-        ("layer-activations", True, "the activations of the layers"),
-        ("trainable", False, "whether the layers are trainable"),
-        ("settings", True, "the settings of the layers: 3x3, stride 2, same"),
-        ("lines", False, "the source lines of the layers, in tooltips"),
-    ):
-        add(f"--show-{name}", action=argparse.BooleanOptionalAction, default=default,
-            help=f"Write {what}{' (default)' if default else ''}.")  # fmt: skip
 
 
 def add_show_options(parser: argparse.ArgumentParser) -> None:
