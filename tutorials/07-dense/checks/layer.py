@@ -113,7 +113,12 @@ def a_node(student):
 @check
 def parents_and_inputs(student):
     inputs = [student.function("Input")((3,), name=name) for name in ("one", "two")]
-    x = inputs[0]
+    start = node_of_an_input(student, inputs[0])
+    parents_of_a_call(student, inputs, start)
+
+
+def node_of_an_input(student, x):
+    """Check Input((3,), name="one") and its InputLayer; return its Node."""
     student.require(
         isinstance(x, engine("graph").Tensor),
         en=f"expected Input((3,)) to return a Tensor, yours is {type(x).__name__}",
@@ -151,6 +156,12 @@ def parents_and_inputs(student):
         start.parent_nodes,
         [],
     )
+    return start
+
+
+def parents_of_a_call(student, inputs, start):
+    """Check the parent_nodes of a call; `start` is the Node of the first input."""
+    x = inputs[0]
     merge, dense = recording(student)("merge"), recording(student)("dense")
     first = called(student, dense, x, "layer")
     second = called(student, dense, inputs[1], "layer")
@@ -177,6 +188,13 @@ def the_life_of_a_layer(student):
     x, y = student.function("Input")((3,)), student.function("Input")((5,))
     output = called(student, layer, x, "layer")
     called(student, layer, x, "layer")
+    builds_and_calls(student, layer, x)
+    node_of_a_call(student, layer, x, output)
+    called_with_a_list(student, x, y)
+
+
+def builds_and_calls(student, layer, x):
+    """Check that two calls with x have built the layer once."""
     student.order(
         Text("what layer(x), layer(x) does", "layer(x)、layer(x) 做的事"),
         [kind for kind, _ in layer.events],
@@ -195,6 +213,10 @@ def the_life_of_a_layer(student):
     student.same(
         Text("Nodes after two calls", "两次调用之后的 Node 数"), len(layer.inbound_nodes), 2
     )
+
+
+def node_of_a_call(student, layer, x, output):
+    """Check that the Node of the first call joins x with the output."""
     node = layer.inbound_nodes[0]
     (given,), (made,) = (
         student.listed("node.input_tensors", node.input_tensors, 1),
@@ -218,6 +240,10 @@ def the_life_of_a_layer(student):
         output._keras_history[0],
         layer,
     )
+
+
+def called_with_a_list(student, x, y):
+    """Check the inputs of `build` and `call` when a layer is called with a list."""
     merge = recording(student)()
     called(student, merge, [x, y], "layer")
     student.same(
@@ -263,8 +289,15 @@ def weights(student):
         layer.trainable_weights,
         [],
     )
-    add_weight = student.method(layer.add_weight, "layer.add_weight")
     given = np.arange(6).reshape(2, 3)
+    first, second = added_weights(student, layer, given)
+    arrays_of_get_weights(student, layer, first, given)
+    arrays_of_set_weights(student, layer, first, second)
+
+
+def added_weights(student, layer, given):
+    """Check two weights made by add_weight, the first with the value `given`; return them."""
+    add_weight = student.method(layer.add_weight, "layer.add_weight")
     first, second = add_weight(given, "kernel"), add_weight([1, 2], "bias")
     student.require(
         isinstance(first, engine("graph").Tensor),
@@ -295,6 +328,11 @@ def weights(student):
             found,
             expected,
         )
+    return first, second
+
+
+def arrays_of_get_weights(student, layer, first, given):
+    """Check that get_weights returns copies of the values."""
     arrays = student.listed("get_weights()", student.method(layer.get_weights, "get_weights")(), 2)
     student.close("get_weights()[0]", arrays[0], given)
     student.close("get_weights()[1]", arrays[1], [1.0, 2.0])
@@ -307,6 +345,10 @@ def weights(student):
         first.value,
         given,
     )
+
+
+def arrays_of_set_weights(student, layer, first, second):
+    """Check that set_weights copies the arrays that it gets, as float64."""
     new = [np.ones((2, 3)), np.zeros(2)]
     student.method(layer.set_weights, "set_weights")(new)
     student.close(
@@ -357,59 +399,9 @@ def dense(student):
         student.same(
             Text(f"the output shape of {words}", f"{words} 的输出形状"), y.shape, (None, units)
         )
-        found = [w.shape for w in layer.trainable_weights]
-        student.same(
-            Text(
-                f"the weight shapes of {words} on {size} features",
-                f"{words} 在 {size} 个特征上的权重形状",
-            ),
-            found,
-            [(size, units), (units,)],
-        )
-        is_the_same(
-            student,
-            ("layer.kernel to be the first weight", "layer.kernel 应是第一个权重"),
-            layer.kernel,
-            layer.trainable_weights[0],
-        )
-        is_the_same(
-            student,
-            ("layer.bias to be the second weight", "layer.bias 应是第二个权重"),
-            layer.bias,
-            layer.trainable_weights[1],
-        )
-        student.same("layer.kernel.name", layer.kernel.name, f"{layer.name}/kernel")
-        student.same("layer.bias.name", layer.bias.name, f"{layer.name}/bias")
-        kernel, bias = layer.get_weights()
-        student.close(Text("a new bias", "新的 bias"), bias, np.zeros(units))
-        limit = np.sqrt(6 / (size + units))
-        student.require(
-            np.abs(kernel).max() <= limit,
-            en=f"expected a new kernel of {size} rows and {units} columns within +-{limit:.4f}, "
-            f"yours reaches {np.abs(kernel).max():.4f}",
-            zh=f"{size} 行 {units} 列的新 kernel 应在 ±{limit:.4f} 之内，你的达到 {np.abs(kernel).max():.4f}",
-        )
-        student.require(
-            (0.97 if size > 100 else 0.5) * limit < np.abs(kernel).max()
-            and kernel.min() < 0 < kernel.max()
-            and len(np.unique(kernel)) > size,
-            en=f"expected the kernel to fill the range from -{limit:.4f} to {limit:.4f} evenly, "
-            f"yours lies between {kernel.min():.4f} and {kernel.max():.4f}",
-            zh=f"kernel 应均匀分布在 -{limit:.4f} 到 {limit:.4f} 之间，你的在 {kernel.min():.4f} 与 "
-            f"{kernel.max():.4f} 之间",
-        )
-        given = [draw.normal(size=(size, units)), draw.normal(size=units)]
-        layer.set_weights(given)
-        rows = draw.normal(size=(5, size)) / size
-        expected = rows @ given[0] + given[1]
-        if activation == "relu":
-            expected = np.maximum(expected, 0.0)
-        if activation == "softmax":
-            expected = np.exp(expected) / np.exp(expected).sum(axis=-1, keepdims=True)
-        function = engine("function").Function([x], [y])
-        student.close(
-            Text(f"the output of {words}", f"{words} 的输出"), function([rows])[0], expected
-        )
+        kernel_and_bias(student, words, layer, (size, units))
+        new_weights(student, layer, (size, units))
+        output_of_dense(student, words, layer, activation, x, y, draw)
         again = called(student, layer, student.function("Input")((size,)), words)
         student.same(
             Text(f"weights of {words} after its second call", f"{words} 第二次调用之后的权重个数"),
@@ -417,6 +409,71 @@ def dense(student):
             2,
         )
         student.same(Text("the output shape", "输出形状"), again.shape, (None, units))
+
+
+def kernel_and_bias(student, words, layer, shape):
+    """Check the weights of a Dense, whose kernel must have this shape, and their names."""
+    size, units = shape
+    found = [w.shape for w in layer.trainable_weights]
+    student.same(
+        Text(
+            f"the weight shapes of {words} on {size} features",
+            f"{words} 在 {size} 个特征上的权重形状",
+        ),
+        found,
+        [(size, units), (units,)],
+    )
+    is_the_same(
+        student,
+        ("layer.kernel to be the first weight", "layer.kernel 应是第一个权重"),
+        layer.kernel,
+        layer.trainable_weights[0],
+    )
+    is_the_same(
+        student,
+        ("layer.bias to be the second weight", "layer.bias 应是第二个权重"),
+        layer.bias,
+        layer.trainable_weights[1],
+    )
+    student.same("layer.kernel.name", layer.kernel.name, f"{layer.name}/kernel")
+    student.same("layer.bias.name", layer.bias.name, f"{layer.name}/bias")
+
+
+def new_weights(student, layer, shape):
+    """Check that a new bias is zero, and that a new kernel is Glorot-uniform."""
+    size, units = shape
+    kernel, bias = layer.get_weights()
+    student.close(Text("a new bias", "新的 bias"), bias, np.zeros(units))
+    limit, largest = np.sqrt(6 / (size + units)), np.abs(kernel).max()
+    student.require(
+        largest <= limit,
+        en=f"expected a new kernel of {size} rows and {units} columns within +-{limit:.4f}, "
+        f"yours reaches {largest:.4f}",
+        zh=f"{size} 行 {units} 列的新 kernel 应在 ±{limit:.4f} 之内，你的达到 {largest:.4f}",
+    )
+    student.require(
+        (0.97 if size > 100 else 0.5) * limit < largest
+        and kernel.min() < 0 < kernel.max()
+        and len(np.unique(kernel)) > size,
+        en=f"expected the kernel to fill the range from -{limit:.4f} to {limit:.4f} evenly, "
+        f"yours lies between {kernel.min():.4f} and {kernel.max():.4f}",
+        zh=f"kernel 应均匀分布在 -{limit:.4f} 到 {limit:.4f} 之间，你的在 {kernel.min():.4f} 与 "
+        f"{kernel.max():.4f} 之间",
+    )
+
+
+def output_of_dense(student, words, layer, activation, x, y, draw):
+    """Check the values of y, the output of a Dense for x, with random weights and inputs."""
+    kernel, bias = (draw.normal(size=w.shape) for w in layer.trainable_weights)
+    layer.set_weights([kernel, bias])
+    rows = draw.normal(size=(5, len(kernel))) / len(kernel)
+    expected = rows @ kernel + bias
+    if activation == "relu":
+        expected = np.maximum(expected, 0.0)
+    if activation == "softmax":
+        expected = np.exp(expected) / np.exp(expected).sum(axis=-1, keepdims=True)
+    function = engine("function").Function([x], [y])
+    student.close(Text(f"the output of {words}", f"{words} 的输出"), function([rows])[0], expected)
 
 
 @check

@@ -71,8 +71,14 @@ def one_layer(student):
     dense = layer.Dense(2, name="d")
     y = dense(x)
     network = student.get("Network")(x, y, name="net")
+    attributes(student, network, x, y, dense)
+    run_on_another_input(student, network, y, dense)
+
+
+def attributes(student, network, x, y, dense):
+    """Check a network with the input x and the output y, whose only layer is a Dense."""
     student.require(
-        isinstance(network, layer.Layer),
+        isinstance(network, engine("layer").Layer),
         en="expected Network to be a subclass of Layer, yours is not",
         zh="Network 应是 Layer 的子类，你的不是",
     )
@@ -102,7 +108,11 @@ def one_layer(student):
         en="expected network.trainable_weights to be the weights of the layer, yours are others",
         zh="network.trainable_weights 应是该层的权重，你的是别的",
     )
-    z = layer.Input((3,), name="z")
+
+
+def run_on_another_input(student, network, y, dense):
+    """Check that run_internal_graph makes a new output for a new input, and no Node."""
+    z = engine("layer").Input((3,), name="z")
     run = student.method(network.run_internal_graph, "run_internal_graph")
     (new,) = student.listed("run_internal_graph([z])", run([z]), 1)
     tensor_of(student, Text("its output", "它的输出"), new)
@@ -189,8 +199,8 @@ def compare(student, words, own, theirs, copies):
 
 
 @check
-def called_as_a_layer(student):
-    layer, function = engine("layer"), engine("function")
+def called_twice_in_another_network(student):
+    layer = engine("layer")
     x = layer.Input((3,), name="x")
     dense = layer.Dense(3, "relu")
     inner = student.get("Network")(x, dense(x), name="inner")
@@ -220,7 +230,7 @@ def called_as_a_layer(student):
     )
     rows = np.random.default_rng(1).normal(size=(4, 3))
     fresh = layer.Input((3,), name="fresh")
-    found = function.Function([fresh], outer.run_internal_graph([fresh]))([rows])[0]
+    found = engine("function").Function([fresh], outer.run_internal_graph([fresh]))([rows])[0]
     for _ in range(2):
         rows = np.maximum(rows @ dense.kernel.value, 0.0)
     student.close(
@@ -230,6 +240,11 @@ def called_as_a_layer(student):
         found,
         rows @ outer.layers[-1].kernel.value,
     )
+
+
+@check
+def called_with_its_inputs_in_order(student):
+    layer = engine("layer")
     a, b = layer.Input((3,), name="a"), layer.Input((3,), name="b")
 
     class Minus(layer.Layer):
@@ -244,7 +259,7 @@ def called_as_a_layer(student):
             "network([b, a]) of a network that computes a - b",
             "计算 a - b 的网络的 network([b, a])",
         ),
-        function.Function([a, b], [found])([one, other])[0],
+        engine("function").Function([a, b], [found])([one, other])[0],
         other - one,
     )
 
