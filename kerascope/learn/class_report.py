@@ -11,9 +11,8 @@ from typing import Any
 from rich.cells import cell_len
 
 from kerascope.learn.exercises import FOLDER, Exercise
-from kerascope.learn.verdicts import Outcome, Text, Verdict
+from kerascope.learn.verdicts import Outcome, Text, Verdict, counts
 
-_ORDER = (Verdict.PASS, Verdict.FAIL, Verdict.NOT_ATTEMPTED)
 Checked = list[tuple[Exercise, Path, Outcome]]
 Results = list[tuple[Path, Checked]]  # for each student the workbook and the verdicts
 
@@ -46,12 +45,6 @@ def students_of(results: Results) -> list[str]:
     return names if len(set(names)) == len(names) else [owner.as_posix() for owner in owners]
 
 
-def counts(checked: Checked) -> dict[Verdict, int]:
-    """Return how many exercises got each verdict, in the order PASS, FAIL, NOT ATTEMPTED."""
-    verdicts = [outcome.verdict for _, _, outcome in checked]
-    return {v: verdicts.count(v) for v in _ORDER}
-
-
 # --- the table and the CSV file -------------------------------------------------------------------
 
 
@@ -69,16 +62,17 @@ def class_table(results: Results, language: str) -> str:
     exercises = [exercise for exercise, _, _ in results[0][1]]
     chapters = list(dict.fromkeys(exercise.chapter for exercise in exercises))
     is_one, columns = len(chapters) == 1, [e.name for e in exercises]
-    totals = [verdict.text.within(language) for verdict in _ORDER]
+    totals = [verdict.text.within(language) for verdict in Verdict]
     rows = [[STUDENT.within(language), *(columns if is_one else chapters), *totals]]
     if not is_one:
         numbers = _per_chapter(exercises, chapters)
         rows.append([EXERCISES.within(language), *numbers, "", "", ""])
     for student, (_, checked) in zip(students_of(results), results, strict=True):
-        words = [outcome.verdict.text.within(language) for _, _, outcome in checked]
+        outcomes = [outcome for _, _, outcome in checked]
+        words = [outcome.verdict.text.within(language) for outcome in outcomes]
         passed = [e for e, _, outcome in checked if outcome.verdict is Verdict.PASS]
         cells = words if is_one else _per_chapter(passed, chapters)
-        rows.append([student, *cells, *map(str, counts(checked).values())])
+        rows.append([student, *cells, *map(str, counts(outcomes).values())])
     return _aligned(rows) + ("" if is_one else f"\n{PER_CHAPTER.within(language)}")
 
 
@@ -152,7 +146,7 @@ def class_json(results: Results) -> dict[str, Any]:
 
 
 def _of_folder(folder: Path, checked: Checked) -> dict[str, Any]:
-    number = counts(checked)
+    number = counts(outcome for _, _, outcome in checked)
     return {
         "folder": folder.as_posix(),
         "passed": number[Verdict.PASS],

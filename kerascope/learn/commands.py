@@ -131,12 +131,12 @@ class StudentSession:
 def show_next(session: StudentSession, chosen: list[Exercise]) -> int:
     """Show the chosen exercises; without a choice, the next exercise that is not passed."""
     workbook = session.workbook
-    passed = sum(map(workbook.is_passed, workbook.exercises))
-    session.say(pages.progress_line(passed, len(workbook.exercises)))
-    for exercise in chosen or [e for e in (workbook.next_exercise(),) if e]:
+    following = workbook.next_exercise()
+    session.say(pages.progress_line(workbook))
+    for exercise in chosen or [e for e in (following,) if e]:
         session.say()
         session.say(session.page(exercise))
-    if passed == len(workbook.exercises):
+    if following is None:
         session.say(pages.ALL_DONE)
     return DONE
 

@@ -12,8 +12,8 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 
 from kerascope.learn.exercises import Exercise, Workbook, when_solutions_are_shown
-from kerascope.learn.verdicts import NOTHING, Outcome, Text, Verdict
-from kerascope.lessons import appendix_number
+from kerascope.learn.verdicts import NOTHING, Outcome, Text, Verdict, counts
+from kerascope.lessons import appendix_number, shown_number
 from kerascope.lessons.lesson import BREAK, BREAKS, lines_of
 
 LINES_SHOWN = 20
@@ -23,7 +23,6 @@ LINE = 96  # columns of a line in tasks and hints: the next word would make it l
 # The beginning of a line that is never joined to the one before: code, output, an item of a list.
 OWN_LINE = re.compile(r" {4}| *(?:[-|]|\d+\.|`\w+\(.*?\)`[:：])")
 ALL_DONE = Text(en="You have passed every exercise of the course.", zh="你已通过本课程的全部练习。")
-_ORDER = (Verdict.PASS, Verdict.FAIL, Verdict.NOT_ATTEMPTED)
 
 
 def welcome(folder: Path, number: int) -> Text:
@@ -52,8 +51,9 @@ def first_chapter(number: str, at: str = "") -> Text:
     )
 
 
-def progress_line(passed: int, number: int) -> Text:
+def progress_line(workbook: Workbook) -> Text:
     """Return the line with the number of passed exercises and the number of all exercises."""
+    passed, number = sum(map(workbook.is_passed, workbook.exercises)), len(workbook.exercises)
     return Text(f"{passed} of {number} exercises passed", f"已通过 {passed} / {number} 个练习")
 
 
@@ -63,7 +63,7 @@ def exercise_page(exercise: Exercise, path: Path, more: str = "", at: str = "") 
     `more` is appended to commands that take an exercise, `at` to the others.
     """
     numbers = _numbers(exercise)
-    chapter = exercise.chapter.lstrip("0") or "0"
+    chapter = shown_number(exercise.folder.name)
     en = f"""\
 {f"{exercise.id}  {numbers.en}".rstrip()}
 {exercise.task.en}
@@ -186,10 +186,9 @@ def _numbers(exercise: Exercise) -> Text:
 
 def counted(outcomes: Sequence[Outcome]) -> Text:
     """Return a line about a check of several exercises: how many got each verdict."""
-    verdicts = [outcome.verdict for outcome in outcomes]
     both = []
     for language in ("en", "zh"):
-        words = [f"{verdicts.count(v)} {v.text.within(language)}" for v in _ORDER]
+        words = [f"{n} {v.text.within(language)}" for v, n in counts(outcomes).items()]
         both.append((", " if language == "en" else "，").join(words))
     return Text(*both)
 
@@ -237,8 +236,7 @@ def _rows(
         title = BREAKS.sub(BREAK, exercise.title.within(language))
         grid.add_row(mark, f"{exercise.id} ", title)
     rows = wrapped(grid, width)
-    passed = sum(map(workbook.is_passed, workbook.exercises))
-    rows.append(progress_line(passed, len(workbook.exercises)).within(language))
+    rows.append(progress_line(workbook).within(language))
     if any(workbook.is_changed(e) for e in exercises):
         changed = Text("* changed since it was checked", "* 检查之后又有改动")
         rows.append(changed.within(language))

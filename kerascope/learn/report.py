@@ -16,7 +16,8 @@ from kerascope.learn.engine import Part, parts_of
 from kerascope.learn.exercises import Workbook
 from kerascope.learn.pages import progress_line
 from kerascope.learn.verdicts import Text
-from kerascope.lessons.page_style import NO_NETWORK, TAGS, style_sheet
+from kerascope.lessons import shown_number
+from kerascope.lessons.page_style import html_page
 from kerascope.lessons.parser import read_lesson
 from kerascope.lessons.render_html import COURSE, prose_html
 
@@ -51,8 +52,7 @@ def report_page(
     """
     parts = parts_of(workbook)
     title = COURSE[language] + Text(": report", "：学习报告").within(language)
-    number = len(workbook.exercises)
-    passed = progress_line(sum(map(workbook.is_passed, workbook.exercises)), number)
+    passed = progress_line(workbook)
     heading = Text("Exercises passed in each chapter", "各章通过的练习").within(language)
     pieces = [f"<h1>{title}</h1>"]
     pieces += [f"<p>{escape(line)}</p>" for line in (name, date, passed.within(language)) if line]
@@ -62,23 +62,8 @@ def report_page(
         pieces += [_proof(proof, parts, language)]
     pieces += [f"<h2>{heading}</h2>", prose_html(_chapters(workbook, language))]
     body = "\n".join(pieces)
-    return f"""<!DOCTYPE html>
-<html lang="{TAGS[language]}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{NO_NETWORK}">
-<title>{title}</title>
-<style>
-{style_sheet()}{STYLE}</style>
-</head>
-<body>
-<main class="page report">
-{body}
-</main>
-</body>
-</html>
-"""
+    main = f'<main class="page report">\n{body}\n</main>\n'
+    return html_page(language, title, main, head=f"<style>{STYLE}</style>\n")
 
 
 # --- the engine -----------------------------------------------------------------------------------
@@ -98,7 +83,7 @@ def _engine(parts: dict[str, Part], picture: str, language: str) -> str:
     table = f"|{heads}|\n|---|---|---|---|\n"
     for part in parts.values():
         whose = Text("me", "我") if part.is_own else Text("kerascope", "kerascope")
-        chapter = part.exercise.chapter.lstrip("0")
+        chapter = shown_number(part.exercise.folder.name)
         cells = [f"`{part.exercise.part}`", chapter, whose.within(language)]
         table += f"|{'|'.join(cells)}|{code_lines(part.path)}|\n"
     drawn = Text("A model of this engine, drawn by kerascope", "这个引擎的模型，由 kerascope 画出")
@@ -167,6 +152,5 @@ def _chapters(workbook: Workbook, language: str) -> str:
         title = read_lesson(path).title if path.is_file() else f"`{folder.name}`"
         passed = sum(map(workbook.is_passed, own))
         mark = "✓ " if passed == len(own) else ""
-        number = own[0].chapter.lstrip("0").upper() or "0"
-        table += f"|{number}|{title}|{mark}{passed}/{len(own)}|\n"
+        table += f"|{shown_number(folder.name)}|{title}|{mark}{passed}/{len(own)}|\n"
     return table

@@ -6,7 +6,7 @@ A checker raises `Unmet` when the file does not meet a requirement.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
@@ -83,9 +83,9 @@ def spaced(words: str) -> str:
 class Verdict(Enum):
     """PASS, FAIL, or NOT ATTEMPTED for a file that is still the stub that the student got."""
 
-    NOT_ATTEMPTED = "NOT ATTEMPTED"
-    FAIL = "FAIL"
     PASS = "PASS"
+    FAIL = "FAIL"
+    NOT_ATTEMPTED = "NOT ATTEMPTED"
 
     @property
     def text(self) -> Text:
@@ -94,9 +94,9 @@ class Verdict(Enum):
 
 
 _TEXTS = {
-    Verdict.NOT_ATTEMPTED: Text("NOT ATTEMPTED", "未作答"),
-    Verdict.FAIL: Text("FAIL", "未通过"),
     Verdict.PASS: Text("PASS", "通过"),
+    Verdict.FAIL: Text("FAIL", "未通过"),
+    Verdict.NOT_ATTEMPTED: Text("NOT ATTEMPTED", "未作答"),
 }
 
 
@@ -148,6 +148,12 @@ class Outcome:
 def failed(en: str, zh: str, printed: str = "", line: int | None = None) -> Outcome:
     """Return an outcome of FAIL with its message in both languages."""
     return Outcome(Verdict.FAIL, Text(en, zh), line=line, printed=printed)
+
+
+def counts(outcomes: Iterable[Outcome]) -> dict[Verdict, int]:
+    """Return how many of the outcomes have each verdict, in the order of `Verdict`."""
+    verdicts = [outcome.verdict for outcome in outcomes]
+    return {verdict: verdicts.count(verdict) for verdict in Verdict}
 
 
 _GAP = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")  # a blank between two Chinese words

@@ -103,8 +103,19 @@ def appendix_number(tutorials: Path) -> str:
     """
     for path in sorted(tutorials.glob("*/lesson.*.md"), reverse=True):
         if is_appendix(path.read_text(encoding="utf-8")):
-            return path.parent.name.partition("-")[0].lstrip("0")
+            return shown_number(path.parent.name)
     return ""
+
+
+def shown_number(folder_name: str) -> str:
+    """Return the number or letter of a chapter as readers write it, without leading zeros.
+
+    Examples
+    --------
+    >>> shown_number("00-tools"), shown_number("07-dense"), shown_number("A-documents")
+    ('0', '7', 'A')
+    """
+    return folder_name.partition("-")[0].lstrip("0") or "0"
 
 
 def _found(name: str, installed: Path, member: str) -> Path:

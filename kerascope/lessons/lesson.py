@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kerascope.errors import ArgumentError
-from kerascope.lessons import tutorials_folder
+from kerascope.lessons import shown_number, tutorials_folder
 
 LANGUAGES = ("en", "zh")
 # The kinds of blocks. Every block that is shown is also run.
@@ -295,7 +295,7 @@ class Chapter:
     @property
     def number(self) -> str:
         """The number or letter in the folder's name, without leading zeros: `0`, `7`, `A`."""
-        return self.name.partition("-")[0].lstrip("0") or "0"
+        return shown_number(self.name)
 
     def introduction_text(self, language: str, has_for_whom: bool = True) -> str:
         """Return the subject of the chapter, its readers and its length, as Markdown.

@@ -7,6 +7,7 @@ WCAG requires. A test computes it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 from pathlib import Path
 
 FOLDER = Path(__file__).with_name("page")
@@ -56,6 +57,39 @@ TOKENS = {
     "quiet": ("c", "c1", "cm", "gt", "where"),
     "prompt": ("gp", "prompt"),
 }
+
+
+def html_page(
+    language: str, title: str, body: str, head: str = "", policy: str = NO_NETWORK
+) -> str:
+    """Return an HTML page with the shared style sheet.
+
+    Parameters
+    ----------
+    language : str
+        "en" or "zh".
+    title : str
+        The title, as plain text.
+    body, head : str
+        The HTML of the page's body, and HTML for the end of its head.
+    policy : str
+        The content security policy in the page; "" for none.
+    """
+    name = "Content-Security-Policy"
+    rule = f'<meta http-equiv="{name}" content="{policy}">\n' if policy else ""
+    return f"""<!DOCTYPE html>
+<html lang="{TAGS[language]}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+{rule}<title>{escape(title)}</title>
+<style>
+{style_sheet()}</style>
+{head}</head>
+<body>
+{body}</body>
+</html>
+"""
 
 
 def style_sheet() -> str:

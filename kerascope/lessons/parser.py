@@ -24,7 +24,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from kerascope.errors import UnknownNameError
-from kerascope.lessons import tutorials_folder
+from kerascope.lessons import shown_number, tutorials_folder
 from kerascope.lessons.introduction import read_introduction
 from kerascope.lessons.lesson import (
     KINDS,
@@ -362,7 +362,7 @@ def find_chapter(name: str | int, tutorials: Path | None = None) -> Path:
     word = str(name).strip("/").lower()
     for folder in folders:
         number, _, topic = folder.name.lower().partition("-")
-        if word in (folder.name.lower(), number, topic, number.lstrip("0") or "0"):
+        if word in (folder.name.lower(), number, topic, shown_number(number)):
             return folder
     names = [folder.name for folder in folders]
     words = {} if word.isdigit() else {one: one.name.lower().split("-")[1:] for one in folders}

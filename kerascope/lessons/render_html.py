@@ -36,7 +36,7 @@ from kerascope.lessons.lesson import (
     Section,
     lines_of,
 )
-from kerascope.lessons.page_style import NAMES, NO_NETWORK, TAGS, script, style_sheet
+from kerascope.lessons.page_style import NAMES, NO_NETWORK, TAGS, html_page, script
 from kerascope.lessons.parser import markdown
 from kerascope.lessons.references import CODE, Reference, reference_to, references_of
 from kerascope.lessons.stops import number_places
@@ -382,20 +382,8 @@ def _page(titles: dict[str, str], body: str, languages: tuple[str, ...], extras:
     first = languages[0]
     skip = _each({name: WORDS[name]["skip"] for name in languages})
     course = _each({name: COURSE[name] for name in languages})
-    policy = ""
-    if extras.policy:
-        policy = f'<meta http-equiv="Content-Security-Policy" content="{extras.policy}">\n'
     known = json.dumps(titles, ensure_ascii=False).replace("<", "\\u003c")
-    return f"""<!DOCTYPE html>
-<html lang="{TAGS[first]}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-{policy}<title>{escape(titles[first])}</title>
-<style>
-{style_sheet()}</style>
-{extras.head}</head>
-<body>
+    whole = f"""\
 <a class="skip" href="#text">{skip}</a>
 <header class="bar">
 <nav aria-label="{COURSE[first]}"><a href="index.html" data-page="index.html">{course}</a></nav>
@@ -403,9 +391,8 @@ def _page(titles: dict[str, str], body: str, languages: tuple[str, ...], extras:
 {body}<script type="application/json" id="titles">{known}</script>
 <script>
 {script()}</script>
-</body>
-</html>
 """
+    return html_page(first, titles[first], whole, extras.head, extras.policy)
 
 
 def _switch(languages: tuple[str, ...]) -> str:
