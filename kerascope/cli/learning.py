@@ -9,6 +9,7 @@ import shlex
 from argparse import Namespace
 from collections.abc import Callable
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 
 from rich.console import Console
@@ -38,9 +39,9 @@ from kerascope.learn.running import SECONDS
 from kerascope.learn.servers import check_files
 from kerascope.learn.verdicts import Outcome, language_of_environment
 from kerascope.learn.web import check_extra
-from kerascope.lessons import examples_folder, tutorials_folder
+from kerascope.lessons import examples_folder, shown_number, tutorials_folder
 from kerascope.lessons.lesson import languages_of
-from kerascope.lessons.parser import find_chapter
+from kerascope.lessons.parser import chapter_folders, find_chapter
 from kerascope.registry import did_you_mean
 
 _DO: dict[str, Callable[[StudentSession, list[Exercise]], int]] = {
@@ -141,14 +142,16 @@ def _language(options: Namespace, stored: str | None, tutorials: Path) -> str:
 
 
 def _read(words: list[str], session: StudentSession, at: str) -> int:
-    """Print the named chapter; without a name, that of the next exercise (or of the last one)."""
+    """Print the named chapter; without a name, that of the next exercise, or of the last one.
+
+    In a course without exercises, print the first chapter.
+    """
     workbook = session.workbook
-    current = [e for e in (workbook.next_exercise(), *workbook.exercises[-1:]) if e]
-    chapter = current[0].chapter if current else "1"
+    current = [e.chapter for e in (workbook.next_exercise(), *workbook.exercises[-1:]) if e]
+    first = [folder.name for folder in chapter_folders(session.tutorials)[:1]]
+    chapter = [*words, *current, *first, "1"][0]
     try:
-        return commands.read_chapter(
-            words[0] if words else chapter, session.language, at, session.tutorials
-        )
+        return commands.read_chapter(chapter, session.language, at, session.tutorials)
     except UnknownNameError as error:
         raise UsageError(f"learn read: {error}") from None
 
@@ -173,10 +176,11 @@ def _prepare(session: StudentSession, action: str) -> None:
     if written:
         session.say(pages.welcome(workbook.folder, len(written)))
     if written and len(written) == len(workbook.exercises):
-        is_begun_here = action in ("next", "list")
-        first = "0" if session.tutorials is None else written[0].parent.name.partition("-")[0]
-        begin = pages.first_chapter(first.lstrip("0") or "0", session.at)
-        session.say(begin if is_begun_here else pages.ELSEWHERE)
+        chapters = chapter_folders(session.tutorials)
+        if action not in ("next", "list"):
+            session.say(pages.ELSEWHERE)
+        elif chapters:
+            session.say(pages.first_chapter(shown_number(chapters[0].name), session.at))
 
 
 def _action_of(words: list[str], exercises: list[Exercise], at: str) -> tuple[str, list[str]]:
@@ -265,11 +269,8 @@ def _check_for_teachers(
     books = [Workbook(folder, chosen) for folder in map(workbook_in, folders)]
     files = [(exercise, book.path_of(exercise)) for book in books for exercise in chosen]
     outcomes = _outcomes(files, options)
-    results = []
-    for number, book in enumerate(books):
-        own = slice(number * len(chosen), (number + 1) * len(chosen))
-        checked = [(*file, one) for file, one in zip(files[own], outcomes[own], strict=True)]
-        results.append((book.folder, checked))
+    checked = iter([(*file, one) for file, one in zip(files, outcomes, strict=True)])
+    results = [(book.folder, list(islice(checked, len(chosen)))) for book in books]
     if options.json:
         print(json.dumps(class_json(results), ensure_ascii=False, indent=1))
     else:

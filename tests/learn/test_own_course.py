@@ -1,5 +1,7 @@
 """A teacher's own course: exercises and chapters in one language, and when solutions are shown."""
 
+import shutil
+
 import pytest
 
 from kerascope.cli import main
@@ -82,6 +84,15 @@ def test_a_student_works_in_a_course_in_one_language(course, learn):
     file.write_text(FILES["01-spread/solutions/spread.py"], encoding="utf-8")
     assert "极差只看两个数。" in learn("check")[1]
     assert "solution spread" not in learn("list")[1]
+
+
+def test_it_begins_with_its_first_chapter_which_may_have_no_exercise(course, learn):
+    begin = course / "00-begin" / "lesson.zh.md"
+    begin.parent.mkdir()
+    begin.write_text(LESSON.replace("8 - 1", "9 - 1"), encoding="utf-8")
+    assert "kerascope learn read 0 --tutorials 'my course'" in learn()[1]
+    shutil.rmtree(course / "01-spread" / "exercises")
+    assert "print(9 - 1)" in learn("read")[1]
 
 
 def test_the_languages_stand_for_each_other(course):
