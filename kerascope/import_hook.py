@@ -15,6 +15,8 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
+OWN_ENGINE = "my_engine"  # the package that a student writes with `kerascope learn`
+
 
 @contextmanager
 def when_imported(names: Sequence[str], notify: Callable[[str], Any]) -> Iterator[None]:

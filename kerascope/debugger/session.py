@@ -28,7 +28,7 @@ from typing import Any, ClassVar, NamedTuple
 from kerascope.backend.function import Function
 from kerascope.debugger.unseen import UnseenModels
 from kerascope.engine.network import Network
-from kerascope.import_hook import when_imported
+from kerascope.import_hook import OWN_ENGINE, when_imported
 from kerascope.stage import Mark, Stage, observing
 from kerascope.trace.events import END, NOWHERE
 from kerascope.trace.recorder import Recorder
@@ -48,7 +48,6 @@ from kerascope.trace.tape_store import Tape
 from kerascope.trace.timelines import Timelines
 from kerascope.unrecorded import UnrecordedRunner
 
-OWN_ENGINE = "my_engine"  # the package that a student writes with `kerascope learn`
 ADAPTER, WRITER = "kerascope.foreign.own_engine", "kerascope.foreign.writer"  # loaded for it
 INTERRUPTED = (
     b"\n--- it stops at the next event; Ctrl-C again raises KeyboardInterrupt in the script\n"

@@ -38,6 +38,7 @@ from kerascope.foreign.graphs import numbers_given
 from kerascope.foreign.reading import CallStep, steps_of, summary_of
 from kerascope.foreign.records import Call, Declared, Frame, Recorded, Value
 from kerascope.foreign.writer import TapeWriter
+from kerascope.import_hook import OWN_ENGINE
 from kerascope.model_files import opened
 from kerascope.trace.tape_store import HISTORY, Tape
 from kerascope.trace.walking import walk
@@ -48,7 +49,6 @@ __all__ = [
     "drawable", "record", "steps", "summary", "tracing",
 ]  # fmt: skip
 
-OWN_ENGINE = "my_engine"  # the package that a student writes with `kerascope learn`
 # The top-level module of a class -> the adapter, and the extra that installs the library.
 _ADAPTERS = {
     "torch": ("kerascope.foreign.torch_modules", "torch"),

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from kerascope.foreign import OWN_ENGINE, WATCHED, adapter_named
+from kerascope.foreign import WATCHED, adapter_named
 from kerascope.foreign.writer import TapeWriter
-from kerascope.import_hook import when_imported
+from kerascope.import_hook import OWN_ENGINE, when_imported
 
 
 class LiveWatch:

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 from kerascope.errors import ArgumentError
-from kerascope.foreign import OWN_ENGINE
 from kerascope.foreign.records import Line, Value
 from kerascope.foreign.writer import NOTHING, OpenSpan, TapeWriter
+from kerascope.import_hook import OWN_ENGINE
 from kerascope.viz.graph import Graph
 from kerascope.viz.kinds import KIND_OF_CLASS
 

@@ -19,7 +19,7 @@ from kerascope.learn import pages
 from kerascope.learn.engine import parts_of
 from kerascope.learn.exercises import Exercise, Workbook, default_folder
 from kerascope.learn.reader import page_through
-from kerascope.learn.running import check_file, only_defines, run_engine, run_file
+from kerascope.learn.running import SECONDS, check_file, only_defines, run_engine, run_file
 from kerascope.learn.verdicts import Outcome, Text, Verdict
 from kerascope.lessons.lesson import BREAK, BREAKS
 
@@ -122,10 +122,7 @@ class StudentSession:
 
     def check(self, exercise: Exercise) -> Outcome:
         """Check the student's file of an exercise; return the outcome."""
-        path = self.workbook.path_of(exercise)
-        if self.seconds is None:
-            return check_file(exercise, path)
-        return check_file(exercise, path, self.seconds)
+        return check_file(exercise, self.workbook.path_of(exercise), self.seconds or SECONDS)
 
 
 def show_next(session: StudentSession, chosen: list[Exercise]) -> int:
@@ -198,10 +195,8 @@ def run_chosen(session: StudentSession, chosen: list[Exercise]) -> int:
 def show_hint(session: StudentSession, chosen: list[Exercise]) -> int:
     """Print the next hint of an exercise; after the last hint, print the last one again."""
     (exercise,) = chosen
-    progress = session.workbook.progress(exercise)
-    progress.hints = min(progress.hints + 1, len(exercise.hints))
-    session.workbook.save()
-    session.say(pages.hint_page(exercise, progress.hints, session.at))
+    number = session.workbook.next_hint(exercise)
+    session.say(pages.hint_page(exercise, number, session.at))
     return DONE
 
 

@@ -24,8 +24,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kerascope.import_hook import announce
-from kerascope.learn.exercises import ENGINE, Exercise, Workbook, all_exercises, default_folder
+from kerascope.import_hook import OWN_ENGINE, announce
+from kerascope.learn.exercises import Exercise, Workbook, all_exercises, default_folder
 from kerascope.learn.running import is_attempted
 from kerascope.lessons.sessions import WORKBOOK_VARIABLE
 from kerascope.user_frames import warn
@@ -96,7 +96,7 @@ class PartFinder(MetaPathFinder):
     ) -> ModuleSpec | None:
         """Return the module spec of a part, with its file; None for a module that is not a part."""
         package, _, name = fullname.rpartition(".")
-        part = self._parts.get(name) if package == ENGINE else None
+        part = self._parts.get(name) if package == OWN_ENGINE else None
         if part is None:
             return None
         if part.reason:
@@ -122,18 +122,18 @@ def use_my_engine(folder: Path | None = None) -> ModuleType:
     >>> use_my_engine().parts()["graph"]
     kerascope's
     """
-    for name in [name for name in sys.modules if name.partition(".")[0] == ENGINE]:
+    for name in [name for name in sys.modules if name.partition(".")[0] == OWN_ENGINE]:
         del sys.modules[name]
     here = Path(os.environ.get(WORKBOOK_VARIABLE, Path.cwd()))
     workbook = here / default_folder(here) if folder is None else folder
     finder = PartFinder(workbook)
     sys.meta_path[:] = [f for f in sys.meta_path if not isinstance(f, PartFinder)]
     sys.meta_path.insert(0, finder)
-    package = ModuleType(ENGINE, "The engine of a workbook; see kerascope.learn.engine.")
-    package.__path__ = [str(workbook / ENGINE)]  # for other modules of the student's
+    package = ModuleType(OWN_ENGINE, "The engine of a workbook; see kerascope.learn.engine.")
+    package.__path__ = [str(workbook / OWN_ENGINE)]  # for other modules of the student's
     vars(package)["parts"] = finder.parts
-    sys.modules[ENGINE] = package
-    announce(ENGINE)  # a debugger's session records it
+    sys.modules[OWN_ENGINE] = package
+    announce(OWN_ENGINE)  # a debugger's session records it
     return package
 
 
@@ -149,7 +149,7 @@ def check_part(name: str, module: ModuleType) -> None:
     module : module
         The namespace in which the student's file will run.
     """
-    module.__name__ = f"{ENGINE}.{name}"
-    module.__package__ = ENGINE
+    module.__name__ = f"{OWN_ENGINE}.{name}"
+    module.__package__ = OWN_ENGINE
     sys.modules[module.__name__] = module
-    setattr(sys.modules[ENGINE], name, module)
+    setattr(sys.modules[OWN_ENGINE], name, module)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kerascope.errors import ConfigError, UnavailableError
+from kerascope.import_hook import OWN_ENGINE
 from kerascope.learn.verdicts import LANGUAGES, Outcome, Text, Verdict
 from kerascope.lessons import tutorials_folder
 from kerascope.lessons.lesson import lines_with_ends
@@ -226,9 +227,9 @@ def _check_table(where: str, table: Any, needed: set[str], optional: set[str]) -
         raise ConfigError(f"{where} the key {key!r} is missing. Expected the keys {expected}.")
     for key in sorted(table.keys() - needed - optional):
         raise ConfigError(f"{where} unknown key {key!r}. Expected the keys {expected}.")
-    for key, (expected, is_right) in _VALUES.items():
+    for key, (wanted, is_right) in _VALUES.items():
         if key in table and not is_right(table[key]):
-            raise ConfigError(f"{where} {key}: expected {expected}, got {table[key]!r}.")
+            raise ConfigError(f"{where} {key}: expected {wanted}, got {table[key]!r}.")
 
 
 def _are_words(values: Any) -> bool:
@@ -292,7 +293,7 @@ def _is_path_of(exercise: Exercise, path: Path) -> bool:
         return False
     folder = path.parent.name.lower()
     own = exercise.chapter
-    known = ("", exercise.folder.name, own, *([ENGINE] if exercise.part else []))
+    known = ("", exercise.folder.name, own, *([OWN_ENGINE] if exercise.part else []))
     return folder in known or folder.zfill(2) == own
 
 
@@ -311,7 +312,6 @@ from kerascope.compat import keras_imports_for_good
 keras_imports_for_good()
 import keras
 '''
-ENGINE = "my_engine"  # the folder and the package of the student's own engine
 # Written as the package of the engine, and into each folder with a file that imports the engine.
 ENGINE_IMPORT = '''"""Lets Python import your own engine; other parts are reference solutions.
 
@@ -377,7 +377,7 @@ class Workbook:
     def path_of(self, exercise: Exercise) -> Path:
         """Return the path of the student's file for an exercise."""
         if exercise.part:
-            return self.folder / ENGINE / f"{exercise.part}.py"
+            return self.folder / OWN_ENGINE / f"{exercise.part}.py"
         return self.folder / exercise.folder.name / f"{exercise.name}.py"
 
     def progress(self, exercise: Exercise) -> Progress:
@@ -402,6 +402,13 @@ class Workbook:
         when = when_solutions_are_shown(exercise.folder.parent)
         is_tried = self.progress(exercise).verdict != Verdict.NOT_ATTEMPTED.value
         return when == "always" or (when == "after an attempt" and is_tried)
+
+    def next_hint(self, exercise: Exercise) -> int:
+        """Count one more hint as shown, and return its number; at the end, that of the last one."""
+        progress = self.progress(exercise)
+        progress.hints = min(progress.hints + 1, len(exercise.hints))
+        self.save()
+        return progress.hints
 
     def next_exercise(self, after: Exercise | None = None) -> Exercise | None:
         """Return the first exercise that is not passed; None if all are passed.
@@ -503,8 +510,8 @@ def _helpers(exercise: Exercise) -> dict[str, str]:
     helpers = {"keras.py": KERAS}
     if exercise.part:
         helpers["__init__.py"] = ENGINE_IMPORT
-    if exercise.part or ENGINE in exercise.stub.read_text(encoding="utf-8"):
-        helpers[f"{ENGINE}.py"] = ENGINE_IMPORT
+    if exercise.part or OWN_ENGINE in exercise.stub.read_text(encoding="utf-8"):
+        helpers[f"{OWN_ENGINE}.py"] = ENGINE_IMPORT
     return helpers
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from kerascope import backend as K
 from kerascope.backend import Tensor, Variable
-from kerascope.learn.exercises import ENGINE
+from kerascope.import_hook import OWN_ENGINE
 from kerascope.learn.verdicts import NOTHING, Text, Unmet
 
 LONGEST = 90
@@ -58,7 +58,7 @@ def shown(value: Any, language: str = "en") -> str:
 
 def _is_of_own_engine(value: Any) -> bool:
     """Return whether the student's engine defines the class of an object."""
-    return type(value).__module__.partition(".")[0] == ENGINE
+    return type(value).__module__.partition(".")[0] == OWN_ENGINE
 
 
 def is_same(found: Any, expected: Any) -> bool:

@@ -14,8 +14,9 @@ from kerascope import backend as K
 from kerascope import layers, models, optimizers
 from kerascope.datasets import digits
 from kerascope.errors import KerascopeWarning
+from kerascope.import_hook import OWN_ENGINE
 from kerascope.learn.engine import parts_of, use_my_engine
-from kerascope.learn.exercises import ENGINE, PROGRESS, Workbook, all_exercises, find_exercises
+from kerascope.learn.exercises import PROGRESS, Workbook, all_exercises, find_exercises
 from kerascope.learn.running import check_file
 from kerascope.learn.showing import shown
 from kerascope.learn.verdicts import Outcome, Verdict
@@ -32,7 +33,7 @@ def workbook(tmp_path):
     made = Workbook(tmp_path / "mine", EXERCISES)
     made.prepare("en")
     yield made
-    for name in [name for name in sys.modules if name.partition(".")[0] == ENGINE]:
+    for name in [name for name in sys.modules if name.partition(".")[0] == OWN_ENGINE]:
         del sys.modules[name]
 
 
@@ -55,7 +56,7 @@ def test_the_parts_are_exercises_of_seven_chapters_each_found_by_its_path():
     assert [e.part for e in PARTS] == [e.name for e in PARTS] == NAMES
     assert len({e.chapter for e in PARTS}) == 7
     for exercise in PARTS:
-        assert find_exercises(EXERCISES, f"{ENGINE}/{exercise.name}.py")[0] == [exercise]
+        assert find_exercises(EXERCISES, f"{OWN_ENGINE}/{exercise.name}.py")[0] == [exercise]
 
 
 def test_a_part_is_the_students_if_it_has_passed_and_is_not_changed(workbook):
@@ -97,7 +98,7 @@ def test_a_check_takes_the_students_file_of_the_part_and_its_other_parts_that_pa
 
 @pytest.mark.process
 def test_a_part_imports_other_parts_and_files_of_its_package_by_their_full_names(workbook):
-    (workbook.folder / ENGINE / "helpers.py").write_text("HELPER = 1\n")
+    (workbook.folder / OWN_ENGINE / "helpers.py").write_text("HELPER = 1\n")
     write(workbook, "layer", f"from my_engine.helpers import HELPER\n{solution('layer')}", FAIL)
     exercise = PARTS[1]
     assert check_file(exercise, workbook.path_of(exercise)).verdict is Verdict.PASS
@@ -130,7 +131,7 @@ def test_a_script_imports_the_engine_also_one_started_inside_its_folder(workbook
     write(workbook, "layer", f"{solution('layer')}\n{words}", PASS)
     for cwd, name in (
         (workbook.folder, "my_engine/layer.py"),
-        (workbook.folder / ENGINE, "layer.py"),
+        (workbook.folder / OWN_ENGINE, "layer.py"),
     ):
         ran = run(name, cwd=cwd)
         assert ran.stdout.startswith("{'graph': yours, 'layer': yours,"), ran.stderr
@@ -144,7 +145,7 @@ def test_a_folder_of_the_second_edition_keeps_its_work_and_gets_the_parts(tmp_pa
     before.path_of(old[0]).write_bytes(old[0].solution.read_bytes())
     before.remember(old[0], PASS)
     stored = json.loads((tmp_path / PROGRESS).read_text(encoding="utf-8"))
-    own = tmp_path / ENGINE / "graph.py"
+    own = tmp_path / OWN_ENGINE / "graph.py"
     own.parent.mkdir()
     own.write_text("mine = 1\n")
     after = Workbook(tmp_path, EXERCISES)
@@ -155,7 +156,7 @@ def test_a_folder_of_the_second_edition_keeps_its_work_and_gets_the_parts(tmp_pa
     assert after.is_passed(old[0])
     assert [after.is_passed(e) for e in PARTS] == [False] * 7
     assert {path.name for path in own.parent.iterdir()} >= {"__init__.py", "fit.py", "my_engine.py"}
-    assert "写" in (tmp_path / ENGINE / "fit.py").read_text(encoding="utf-8")
+    assert "写" in (tmp_path / OWN_ENGINE / "fit.py").read_text(encoding="utf-8")
 
 
 def own_model(units=64, lr=0.1):

@@ -83,7 +83,7 @@ def answer(
     ArgumentError
         The file to save is not in UTF-8.
     """
-    path, progress = workbook.path_of(exercise), workbook.progress(exercise)
+    path = workbook.path_of(exercise)
     more: dict[str, Any] = {}
     if action in ("save", "check"):
         with _writing:
@@ -100,8 +100,7 @@ def answer(
         seen = pages.seen(exercise) if outcome.verdict is Verdict.PASS else outcome.message
         more["outcome"] = outcome.as_json() | {"printed": outcome.printed, "said": seen.as_json()}
     elif action == "hint":
-        progress.hints = min(progress.hints + 1, len(exercise.hints))
-        workbook.save()
+        workbook.next_hint(exercise)
     elif action == "reset":
         kept = workbook.reset(exercise, workbook.language or "en")
         more["kept"] = str(kept or "")
