@@ -20,7 +20,7 @@ def read(monkeypatch, capsys):
 
     def read_pages(answers, pages=PAGES, language="en", lines=24):
         size = os.terminal_size((80, lines))
-        monkeypatch.setattr(shutil, "get_terminal_size", lambda *_: size)
+        monkeypatch.setattr(shutil, "get_terminal_size", lambda *args, **words: size)
         questions, waiting = [], iter(answers)
 
         def answer(question):
