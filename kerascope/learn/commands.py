@@ -288,13 +288,13 @@ def read_chapter(word: str, language: str, at: str = "", tutorials: Path | None 
     is_terminal = sys.stdout.isatty()
     width = min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDEST) if is_terminal else WIDTH
     asks = is_terminal and sys.stdin.isatty()
-    pages = chapter_pages(
+    sections = chapter_pages(
         word, language, width=width, color=is_terminal, at=at, tutorials=tutorials, asks=asks
     )
     if asks:
-        page_through(pages, language)
+        page_through(sections, language)
     else:
-        print("\n".join(text for page in pages for text in page))
+        print("\n".join(text for section in sections for text in section))
     return DONE
 
 
