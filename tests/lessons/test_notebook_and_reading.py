@@ -138,6 +138,7 @@ def test_quotes_and_backslashes_of_commands_stay(tmp_path):
 
 def test_a_cell_prints_a_session_in_a_folder_of_its_own(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KERASCOPE_WORKBOOK", str(tmp_path))  # `prepare` would set it for all tests
     prepare()
     kscope("example.py", commands="tbreak dense_2\nc\n")
     assert "--Call-- layer.call dense_2" in capsys.readouterr().out
