@@ -214,7 +214,8 @@ def kscope(*words: str, commands: str | None = None) -> None:
 
 def _session(kind: str, words: tuple[str, ...], commands: str | None) -> None:
     with tempfile.TemporaryDirectory() as home:
-        environment = fixed_environment(Path(home))
+        workbook = os.environ.get(WORKBOOK_VARIABLE, os.getcwd())
+        environment = fixed_environment(Path(home)) | {WORKBOOK_VARIABLE: workbook}
         if commands is None:
             if not live_session(kind, words, environment):
                 raise ArgumentError(f"{kind} {' '.join(words)}: ended before its first prompt.")

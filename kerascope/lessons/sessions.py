@@ -65,7 +65,7 @@ def fixed_environment(home: Path) -> dict[str, str]:
     environment = {
         name: value
         for name, value in os.environ.items()
-        if name == WORKBOOK_VARIABLE or not name.startswith(("PYTHON", "KERASCOPE", "KSCOPE"))
+        if not name.startswith(("PYTHON", "KERASCOPE", "KSCOPE"))
     }
     return environment | {
         "PYTHONHASHSEED": "0",

@@ -130,3 +130,8 @@ def test_a_calm_process_speaks_with_its_own_machine_and_with_no_other(tmp_path):
         timeout=600,
     )
     assert (finished.stdout, finished.stderr) == ("calm\n", "")
+
+
+def test_a_lesson_does_not_use_the_workbook_of_its_author(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERASCOPE_WORKBOOK", str(tmp_path))
+    assert "KERASCOPE_WORKBOOK" not in fixed_environment(tmp_path)
