@@ -127,5 +127,7 @@ def main(languages=("en", "zh"), steps=STEPS):
 
 
 if __name__ == "__main__":
-    chosen = sys.argv[1:2] or ["en", "zh"]
+    chosen = sys.argv[1:2] or list(TEXTS)
+    if not TEXTS.keys() >= {*chosen}:
+        sys.exit(__doc__)
     main(chosen, int(sys.argv[2]) if len(sys.argv) > 2 else STEPS)

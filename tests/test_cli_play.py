@@ -49,6 +49,8 @@ def test_it_is_played_on_the_arrays_of_a_file(capsys):
         (["w.pt"], "Make the module and load them into it"),
         (["w.weights.h5"], "Make the model and load them into it"),
         (["train.py", "--input", "x.npy"], "--input needs a model file"),
+        (["m.keras", "-o", "film.gif"], "a film shows training steps, and a model file has none"),
+        (["train.py", "-o", "film.gif", "--level", "op"], "--level: a film has no level"),
     ],
 )
 def test_what_cannot_be_played_says_what_to_do(words, told, capsys):

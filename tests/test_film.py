@@ -4,6 +4,7 @@ import base64
 import io
 import re
 import struct
+import sys
 import zlib
 from itertools import pairwise
 
@@ -12,8 +13,9 @@ import pytest
 from browser import OpenPage, browser, wait_until
 
 import kerascope as ks
+from kerascope.cli import main
 from kerascope.datasets import digits
-from kerascope.errors import ArgumentError, NotCompiledError
+from kerascope.errors import ArgumentError, MissingToolError, NotCompiledError
 from kerascope.layers import (
     Conv2D,
     Dense,
@@ -258,6 +260,16 @@ def test_a_film_that_cannot_be_made_is_explained(options, message, tmp_path, mon
     with pytest.raises(ArgumentError, match=message):
         ks.play(cnn(), X, Y, **options)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_gif_without_pil_is_refused_before_a_step_runs(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(MissingToolError, match=r"kerascope\[image\]'. An .svg does"):
+        ks.play(None, steps=3, to="film.gif")
+    (tmp_path / "train.py").write_text("open('ran', 'w')", encoding="utf-8")
+    assert main(["play", "train.py", "-o", "film.gif"]) == 2
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_film_needs_a_compiled_model_and_a_tape_with_steps():

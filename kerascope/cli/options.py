@@ -621,7 +621,10 @@ def add_learn_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `kerascope learn`."""
     add = parser.add_argument
     parser.set_defaults(dialect=None)
-    add("--lang", choices=("en", "zh"), help="Use English or Chinese, now and in the future.")
+    add("--lang", choices=("en", "zh"),
+        help="Use English or Chinese. Except with read and report, the folder of your answers "
+             "remembers it."
+    )  # fmt: skip
     add("--folder", action="append", metavar="DIR", default=[],
         help="The folder of your answers (default ./kerascope-exercises, or the current folder "
              "if it is one)."

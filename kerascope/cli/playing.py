@@ -16,9 +16,10 @@ from kerascope.errors import KerascopeError
 from kerascope.files import check_writable
 from kerascope.foreign import library_of
 from kerascope.model_files import is_model_file
-from kerascope.player.film import Film
+from kerascope.player.film import Film, check_film_name
 from kerascope.player.player import Player, kind_of_file
 from kerascope.player.playing import first_steps, play
+from kerascope.trace.records import counted
 from kerascope.trace.tape import trace
 from kerascope.trace.tape_store import Tape
 from kerascope.unsupported import WEIGHTS_FILES, got_instead
@@ -39,6 +40,8 @@ def run_play(options: Namespace) -> int:
         raise UsageError("--input needs a model file. A script has its own data.")
     path = checked_script(options.script)
     is_tape = path.suffix == ".jsonl"
+    if _is_film(options) and options.level is not None:
+        raise UsageError("--level: a film has no level. Leave out --level, or write a page.")
     target = _target(path, options)
     if is_tape:
         tape, code = Tape.load(path), 0
@@ -53,7 +56,7 @@ def run_play(options: Namespace) -> int:
             f"'{path}' built no model, so there is nothing to play. Expected a script that calls "
             f"layers.{hint_of_live(path)}"
         )
-    if target.suffix == ".gif":
+    if _is_film(options):
         film = play(tape, to=target, steps=options.batches)
         print(_written(target, film), file=sys.stderr if code else sys.stdout)
         return code
@@ -66,6 +69,11 @@ def run_play(options: Namespace) -> int:
 def _play_model(options: Namespace) -> int:
     """Play one forward pass of the model in a file."""
     path = checked_file(options.script, EXPECTED)
+    if _is_film(options):
+        raise UsageError(
+            "play: a film shows training steps, and a model file has none. Give a script or a "
+            "tape of a training; for the forward pass, write -o pass.svg."
+        )
     target = _target(path, options)
     model = find_model(options.script, reading_of(options))
     x, note = None, ""
@@ -84,6 +92,10 @@ def _play_model(options: Namespace) -> int:
     return 0
 
 
+def _is_film(options: Namespace) -> bool:
+    return options.output is not None and Path(options.output).suffix == ".gif"
+
+
 def _target(path: Path, options: Namespace) -> Path:
     """Return the path of the output file. Raise if its format is unknown or it cannot be written.
 
@@ -91,13 +103,12 @@ def _target(path: Path, options: Namespace) -> Path:
     """
     target = Path(options.output or path.with_suffix(".html").name)
     with given():
-        if target.suffix != ".gif":
-            kind_of_file(target)
+        (check_film_name if _is_film(options) else kind_of_file)(target)
         check_writable(target)
     return target
 
 
 def _written(target: Path, player: Player | Film) -> str:
     if isinstance(player, Film):
-        return f"wrote {target}: {len(player.frames)} steps"
+        return f"wrote {target}: {counted(len(player.frames), 'step')}"
     return f"wrote {target}: {player.about['en'] if player.about else ''}"

@@ -34,7 +34,7 @@ from kerascope.lessons.render_html import LESSON_LINK, PREDICT, session_command,
 from kerascope.lessons.stops import number_places
 
 DEFAULT_WIDTH = 80
-PICTURE = {"en": "Picture", "zh": "图"}
+PICTURE = {"en": "Picture: ", "zh": "图："}
 PLAYER = {
     "en": "[Player, to be stepped through in a browser: {alt} Open {path}]",
     "zh": "[播放器，在浏览器里一步步看：{alt} 请打开 {path}]",
@@ -160,7 +160,7 @@ class _Printer:
             if isinstance(step.part, Block):
                 self._print_block(step.part, self.asks and step.is_predicted)
             elif step.part is not None:
-                self.console.print(self._picture_line(step.part), soft_wrap=False)
+                self.console.print(BREAKS.sub(BREAK, self._picture_line(step.part)))
                 self.console.print()
             self._print_prose(step.answer)
         lines = [line.rstrip() for line in out.getvalue().replace(BREAK, "").split("\n")]
@@ -180,7 +180,7 @@ class _Printer:
         """Return the line shown in place of a picture: its description, the file of a player."""
         language = self.lesson.language
         if not picture.is_player:
-            return f"[{PICTURE[language]}: {picture.alt}]"
+            return f"[{PICTURE[language]}{picture.alt}]"
         path = self.lesson.path.parent / picture.path
         if path.is_relative_to(Path.cwd()):
             path = path.relative_to(Path.cwd())

@@ -26,6 +26,7 @@ from kerascope.player.step_ladder import VALUE_WIDTH, LadderFlows, LadderPicture
 from kerascope.player.value_labels import value_label_inks, value_label_of
 from kerascope.preprocessing.image_files import pil_image
 from kerascope.trace.events import END, Event
+from kerascope.trace.records import counted
 from kerascope.trace.statistics import figure
 from kerascope.trace.tape_store import Tape
 from kerascope.viz.layout.arrange import Placed, Point, Rect
@@ -118,16 +119,22 @@ class Film:
         return self.svg
 
     def __repr__(self) -> str:
-        return f"<Film of {self.name!r}: {len(self.frames)} steps. Save it with .save('film.gif')>"
+        steps = counted(len(self.frames), "step")
+        return f"<Film of {self.name!r}: {steps}. Save it with .save('film.gif')>"
 
 
 def check_film_name(path: str | PathLike[str]) -> None:
-    """Raise an error if a film cannot be saved under this name."""
+    """Raise an error if a film cannot be saved under this name.
+
+    Call this before the steps run, which may take an hour.
+    """
     if Path(path).suffix not in (".gif", ".svg"):
         raise ArgumentError(
             f"play: expected a name like training.gif or training.svg for a film, got "
             f"{Path(path).name!r}. For a page with one step, leave out steps."
         )
+    if Path(path).suffix == ".gif":
+        pil_image("play", "An .svg does not need it.")
 
 
 def _training_steps(tapes: Iterable[Tape]) -> Iterator[tuple[Tape, list[Event]]]:

@@ -25,7 +25,7 @@ INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "hamming", "box", "lanczos")
 EXTENSIONS = ("png", "jpg", "jpeg", "bmp", "ppm", "tif", "tiff")
 
 
-def pil_image(where: str) -> ModuleType:
+def pil_image(where: str, instead: str = "Arrays of pixels do not need it.") -> ModuleType:
     """Import and return the module `PIL.Image`.
 
     Raises
@@ -37,8 +37,7 @@ def pil_image(where: str) -> ModuleType:
         from PIL import Image
     except ImportError as error:
         raise MissingToolError(
-            f"{where}: image files need PIL. Install it: pip install 'kerascope[image]'. "
-            "Arrays of pixels do not need it."
+            f"{where}: image files need PIL. Install it: pip install 'kerascope[image]'. {instead}"
         ) from error
     return Image
 
