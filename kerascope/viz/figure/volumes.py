@@ -393,7 +393,11 @@ def _window(
     wide = min(max(wide, 3.0), before.side * 0.6)
     x, y = left + before.side * 0.9 - wide, top + before.side * 0.5 - wide / 2
     to = next_left + after.side * 0.3, next_top + after.side * 0.62
-    yield Rectangle(x, y, wide, wide, "" if before.first.portrait else "ground", "text", 0.6)
+    fill = "ground"
+    if before.first.portrait:  # the window is seen on dark images too
+        fill = ""
+        yield Rectangle(x, y, wide, wide, "", "ground", 1.8)
+    yield Rectangle(x, y, wide, wide, fill, "text", 0.6)
     for start in (y, y + wide):
         yield arrow((x + wide, start), to, color="text", width=0.4, head=False)
     yield Circle(*to, 0.9, "text", "text")
