@@ -26,7 +26,18 @@ Axis = int | Sequence[int]
 
 
 class Constraint(Configured):
-    """Base class of the constraints. This class does not change weights."""
+    """Base class of the constraints. This class does not change weights.
+
+    Examples
+    --------
+    Your own constraint is a subclass:
+
+    >>> class AtMostOne(Constraint):
+    ...     def __call__(self, w):
+    ...         return K.minimum(w, 1.0)
+    >>> K.eval(AtMostOne()(K.constant([0.5, 3.0]))).tolist()
+    [0.5, 1.0]
+    """
 
     @at_once_on_arrays
     def __call__(self, w: Tensor) -> Tensor:
@@ -78,7 +89,13 @@ class MaxNorm(Constraint):
 
 @_registry.alias("non_neg", "nonneg")
 class NonNeg(Constraint):
-    """Replaces negative elements of a weight by 0."""
+    """Replaces negative elements of a weight by 0.
+
+    Examples
+    --------
+    >>> K.eval(NonNeg()([2.0, -3.0])).astype(int).tolist()
+    [2, 0]
+    """
 
     @at_once_on_arrays
     def __call__(self, w: Tensor) -> Tensor:
@@ -94,6 +111,13 @@ class UnitNorm(Constraint):
     ----------
     axis : int or list of int
         The axes over which norms are computed.
+
+    Examples
+    --------
+    The columns have the lengths 5 and 2:
+
+    >>> K.eval(UnitNorm()([[3.0, 0.0], [4.0, 2.0]])).round(2).tolist()
+    [[0.6..., 0.0], [0.8..., 1.0]]
     """
 
     def __init__(self, axis: Axis = 0) -> None:
@@ -121,6 +145,16 @@ class MinMaxNorm(Constraint):
     Notes
     -----
     With n = |w|: w * (rate * clip(n, min_value, max_value) + (1 - rate) * n) / (epsilon + n)
+
+    Examples
+    --------
+    The vector of length 5 gets the length 1. With the rate 0.5 it goes half of the way, to 3:
+
+    >>> for rate in (1.0, 0.5):
+    ...     w = MinMaxNorm(0.0, 1.0, rate)([[3.0], [4.0]])
+    ...     [round(x, 4) for x in K.eval(w).ravel().tolist()]
+    [0.6, 0.8]
+    [1.8, 2.4]
     """
 
     def __init__(

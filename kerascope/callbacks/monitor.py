@@ -447,6 +447,19 @@ class ReduceLROnPlateau(Callback):
     ------
     ArgumentError
         `factor` is negative, or 1 or more; the mode is not valid, or an argument is unknown.
+
+    Examples
+    --------
+    The loss does not improve in the third epoch, so the rate is halved for the fourth:
+
+    >>> from types import SimpleNamespace
+    >>> from kerascope.optimizers import SGD
+    >>> callback = ReduceLROnPlateau(factor=0.5, patience=1)
+    >>> callback.set_model(SimpleNamespace(optimizer=SGD(lr=0.5)))
+    >>> for epoch, value in enumerate([4.0, 3.0, 3.0]):
+    ...     callback.on_epoch_end(epoch, {"val_loss": value})
+    >>> float(K.get_value(callback.model.optimizer.lr))
+    0.25
     """
 
     def __init__(

@@ -48,6 +48,12 @@ class Progress:
         The width of the bar in terminal columns.
     interval : float
         The minimum time between two redraws, in seconds.
+
+    Examples
+    --------
+    >>> progress = Progress("running", 32, 50, {"loss": 0.5}, epoch=1, epochs=10)
+    >>> progress.title, progress.count, progress.figures
+    ('Epoch 1/10', '32/50', ['loss: 0.5000'])
     """
 
     moment: Moment
@@ -285,6 +291,18 @@ class ProgbarLogger(Callback):
     ------
     ArgumentError
         `count_mode` is not valid.
+
+    Examples
+    --------
+    With `verbose=2`, each epoch is written as two lines:
+
+    >>> logger = ProgbarLogger()
+    >>> logger.set_params({"samples": 32, "epochs": 5, "metrics": ["loss"], "verbose": 2})
+    >>> logger.on_epoch_begin(0)
+    Epoch 1/5
+    >>> logger.on_batch_end(0, {"size": 32, "loss": 0.5})
+    >>> logger.on_epoch_end(0, {"loss": 0.5})
+    32/32 - loss: 0.5000
     """
 
     def __init__(

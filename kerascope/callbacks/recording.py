@@ -276,6 +276,17 @@ class CSVLogger(Callback):
     ------
     ArgumentError
         The separator is not one character.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     logger = CSVLogger(Path(folder, "log.csv"))
+    ...     logger.on_train_begin()
+    ...     logger.on_epoch_end(0, {"loss": 0.5, "acc": 0.75})
+    ...     print(logger.filename.read_text(), end="")
+    epoch,acc,loss
+    0,0.75,0.5
     """
 
     def __init__(
@@ -380,6 +391,18 @@ class RemoteMonitor(Callback):
     -----
     KerascopeWarning
         The logs could not be sent.
+
+    Examples
+    --------
+    The request for the first epoch, with a stand-in for the server:
+
+    >>> from unittest import mock
+    >>> monitor = RemoteMonitor("http://localhost:9000", send_as_json=True)
+    >>> with mock.patch("urllib.request.urlopen") as urlopen:
+    ...     monitor.on_epoch_end(0, {"loss": 0.5})
+    >>> request = urlopen.call_args.args[0]
+    >>> request.full_url, request.data
+    ('http://localhost:9000/publish/epoch/end/', b'{"epoch": 0, "loss": 0.5}')
     """
 
     def __init__(

@@ -54,6 +54,16 @@ class TensorBoard(Callback):
     -----
     KerascopeWarning
         An argument requests output that is not supported.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     board = TensorBoard(folder)
+    ...     board.on_train_begin()
+    ...     board.on_epoch_end(0, {"loss": 0.5})
+    ...     [path.name for path in Path(folder).iterdir()]
+    ['events.out.tfevents...']
     """
 
     def __init__(

@@ -668,6 +668,17 @@ class OrderedEnqueuer(SequenceEnqueuer):
     -----
     Between two passes `sequence.on_epoch_end()` is called in the main process. Then the worker
     processes receive a new copy of the sequence.
+
+    Examples
+    --------
+    With `shuffle`, each pass returns all batches, in an order of its own:
+
+    >>> enqueuer = OrderedEnqueuer([10, 20, 30], shuffle=True)
+    >>> enqueuer.start(workers=2)
+    >>> batches = enqueuer.get()
+    >>> [sorted(next(batches) for _ in range(3)) for _ in range(2)]
+    [[10, 20, 30], [10, 20, 30]]
+    >>> enqueuer.stop()
     """
 
     def __init__(
@@ -716,6 +727,14 @@ class GeneratorEnqueuer(SequenceEnqueuer):
     -----
     A generator makes one batch after the other, so only one thread is used, whatever the number of
     `workers`, and the batches keep their order. Several workers are useful only for a `Sequence`.
+
+    Examples
+    --------
+    >>> enqueuer = GeneratorEnqueuer(n * n for n in range(3))
+    >>> enqueuer.start(max_queue_size=2)
+    >>> list(enqueuer.get())
+    [0, 1, 4]
+    >>> enqueuer.stop()
     """
 
     def __init__(

@@ -81,7 +81,15 @@ def tversky(
 
 @registry.register
 class Dice(Loss):
-    """The loss `dice` as a class."""
+    """The loss `dice` as a class.
+
+    Examples
+    --------
+    Both areas have 2 pixels, and 1 pixel is in both, so the loss is 1 - 2 * 1 / (2 + 2):
+
+    >>> float(Dice()([[1.0, 1.0], [0.0, 0.0]], [[1.0, 0.0], [1.0, 0.0]]))
+    0.5
+    """
 
     function = dice
 
@@ -98,7 +106,18 @@ class Dice(Loss):
 
 @registry.register
 class Tversky(Loss):
-    """The loss `tversky` as a class."""
+    """The loss `tversky` as a class.
+
+    Examples
+    --------
+    With alpha 3, a false negative gives 1 - 1 / (1 + 3), and a false positive 1 - 1 / (1 + 1):
+
+    >>> loss = Tversky(alpha=3.0, beta=1.0)
+    >>> round(float(loss([[1.0, 1.0, 0.0]], [[1.0, 0.0, 0.0]])), 4)
+    0.75
+    >>> round(float(loss([[1.0, 0.0, 0.0]], [[1.0, 1.0, 0.0]])), 4)
+    0.5
+    """
 
     function = tversky
 
@@ -201,7 +220,17 @@ def _without_diagonal(same: Tensor) -> Tensor:
 
 @registry.register
 class Circle(Loss):
-    """The loss `circle` as a class; its mean counts samples that share their class with another."""
+    """The loss `circle` as a class; its mean counts samples that share their class with another.
+
+    Examples
+    --------
+    The first two vectors are equal, and so are the last two. The loss is near 0 if equal vectors
+    are of the same class, and large otherwise:
+
+    >>> vectors = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]
+    >>> [round(float(Circle()(classes, vectors)), 1) for classes in ([0, 0, 1, 1], [0, 1, 0, 1])]
+    [0.0, 134.4]
+    """
 
     function = circle
 
@@ -268,7 +297,16 @@ def ctc(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 @registry.register
 class CTC(Loss):
-    """The loss `ctc` as a class."""
+    """The loss `ctc` as a class.
+
+    Examples
+    --------
+    Two steps with equal scores for the blank (-) and class 1 give four equally probable
+    sequences. Three of them spell the label 1: "11", "1-" and "-1". The loss is -log(3/4):
+
+    >>> round(float(CTC()([[1]], [[[0.0, 0.0], [0.0, 0.0]]])), 4)
+    0.2877
+    """
 
     function = ctc
 

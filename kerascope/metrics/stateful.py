@@ -161,6 +161,13 @@ class Recall(_RateMetric):
     ----------
     thresholds, top_k, class_id, name, dtype
         As for `Precision`.
+
+    Examples
+    --------
+    Of 4 positives, 3 are above the threshold 0.5, and 2 above 0.75:
+
+    >>> Recall(thresholds=[0.5, 0.75])([1, 1, 1, 1, 0], [0.9, 0.8, 0.6, 0.1, 0.7]).tolist()
+    [0.75, 0.5]
     """
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
@@ -177,7 +184,13 @@ class _CountMetric(_ConfusionMetric):
 
 @registry.alias("true_positives")
 class TruePositives(_CountMetric):
-    """Number of positives that are predicted as positives."""
+    """Number of positives that are predicted as positives.
+
+    Examples
+    --------
+    >>> float(TruePositives()([0, 1, 1, 1], [0.9, 0.9, 0.8, 0.3]))
+    2.0
+    """
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
         """Return the number of true positives at each threshold."""
@@ -186,7 +199,15 @@ class TruePositives(_CountMetric):
 
 @registry.alias("false_positives")
 class FalsePositives(_CountMetric):
-    """Number of negatives that are predicted as positives."""
+    """Number of negatives that are predicted as positives.
+
+    Examples
+    --------
+    Two negatives are predicted as positives. Their weights 1 and 3 are added:
+
+    >>> float(FalsePositives()([0, 1, 0], [0.9, 0.9, 0.8], sample_weight=[1.0, 1.0, 3.0]))
+    4.0
+    """
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
         """Return the number of false positives at each threshold."""
@@ -195,7 +216,15 @@ class FalsePositives(_CountMetric):
 
 @registry.alias("true_negatives")
 class TrueNegatives(_CountMetric):
-    """Number of negatives that are predicted as negatives."""
+    """Number of negatives that are predicted as negatives.
+
+    Examples
+    --------
+    Of the 3 negatives, 1 is below the threshold 0.25, and 2 are below 0.75:
+
+    >>> TrueNegatives(thresholds=[0.25, 0.75])([0, 0, 0, 1], [0.1, 0.4, 0.9, 0.2]).tolist()
+    [1.0, 2.0]
+    """
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
         """Return the number of true negatives at each threshold."""
@@ -204,7 +233,16 @@ class TrueNegatives(_CountMetric):
 
 @registry.alias("false_negatives")
 class FalseNegatives(_CountMetric):
-    """Number of positives that are predicted as negatives."""
+    """Number of positives that are predicted as negatives.
+
+    Examples
+    --------
+    Each of two batches has one false negative, and the metric counts both:
+
+    >>> metric = FalseNegatives()
+    >>> float(metric([1, 1], [0.9, 0.2])), float(metric([1, 0], [0.3, 0.3]))
+    (1.0, 2.0)
+    """
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
         """Return the number of false negatives at each threshold."""
@@ -240,6 +278,14 @@ class AUC(_ConfusionMetric):
     References
     ----------
     1. Davis, Goadrich: The Relationship Between Precision-Recall and ROC Curves, ICML 2006.
+
+    Examples
+    --------
+    Of the 4 pairs of a negative and a positive, only 0.4 and 0.35 are in the wrong order, so the
+    area is 3/4:
+
+    >>> float(AUC()([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
+    0.75
     """
 
     def __init__(
@@ -367,6 +413,15 @@ class PrecisionAtRecall(_BestRate):
         Number of thresholds to try, evenly spaced from 0 to 1.
     class_id, name, dtype
         As for `Precision`.
+
+    Examples
+    --------
+    A threshold below 0.4 finds both positives, and 2 of its 3 predicted positives are right. To
+    find one of them, a threshold above 0.6 is enough:
+
+    >>> y, p = [0, 1, 0, 1], [0.1, 0.4, 0.6, 0.8]
+    >>> [round(float(PrecisionAtRecall(recall)(y, p)), 4) for recall in (1.0, 0.5)]
+    [0.6667, 1.0]
     """
 
     _best, _bounded = "precision", "recall"
@@ -388,6 +443,14 @@ class RecallAtPrecision(_BestRate):
 
     The result is 0 if the precision is lower at every threshold. The other arguments are those of
     `PrecisionAtRecall`.
+
+    Examples
+    --------
+    Without a false positive, the recall is 1/3. With one, the precision is 3/4 and the recall 1:
+
+    >>> y, p = [1, 0, 1, 1, 0], [0.9, 0.7, 0.5, 0.3, 0.1]
+    >>> [round(float(RecallAtPrecision(precision)(y, p)), 4) for precision in (1.0, 0.75)]
+    [0.3333, 1.0]
     """
 
     _best, _bounded = "recall", "precision"
@@ -411,6 +474,15 @@ class SensitivityAtSpecificity(_BestRate):
 
     The result is 0 if the specificity is lower at every threshold. The other arguments are those of
     `PrecisionAtRecall`.
+
+    Examples
+    --------
+    Of 2 ill and 4 healthy people, a test finds 1 ill person without a false alarm, and both with
+    a false alarm for 1 of the 4 healthy people:
+
+    >>> y, p = [1, 1, 0, 0, 0, 0], [0.9, 0.5, 0.7, 0.3, 0.2, 0.1]
+    >>> [float(SensitivityAtSpecificity(specificity)(y, p)) for specificity in (1.0, 0.75)]
+    [0.5, 1.0]
     """
 
     _best, _bounded = "sensitivity", "specificity"
@@ -434,6 +506,15 @@ class SpecificityAtSensitivity(_BestRate):
 
     The result is 0 if the sensitivity is lower at every threshold. The other arguments are those of
     `PrecisionAtRecall`.
+
+    Examples
+    --------
+    All 4 positives are above a threshold below 0.3, and so is 1 of the 2 negatives. A threshold of
+    0.5 is below 3 of the 4 positives, and below no negative:
+
+    >>> y, p = [1, 1, 1, 1, 0, 0], [0.9, 0.8, 0.6, 0.3, 0.4, 0.1]
+    >>> [float(SpecificityAtSensitivity(sensitivity)(y, p)) for sensitivity in (1.0, 0.75)]
+    [0.5, 1.0]
     """
 
     _best, _bounded = "specificity", "sensitivity"
@@ -491,6 +572,16 @@ class FBetaScore(Metric):
     Notes
     -----
     (1 + beta^2) * tp / ((1 + beta^2) * tp + fp + beta^2 * fn)
+
+    Examples
+    --------
+    The precision is 1 and the recall 1/2. The more weight recall has, the lower is the score:
+
+    >>> y, p = [[1], [1], [1], [1]], [[0.9], [0.8], [0.2], [0.1]]
+    >>> for beta in (0.5, 2.0):
+    ...     round(float(FBetaScore("macro", beta, threshold=0.5)(y, p)), 4)
+    0.8333
+    0.5556
     """
 
     def __init__(
@@ -543,7 +634,19 @@ class FBetaScore(Metric):
 
 @registry.alias("f1_score")
 class F1Score(FBetaScore):
-    """Harmonic mean of precision and recall: `FBetaScore` with beta 1."""
+    """Harmonic mean of precision and recall: `FBetaScore` with beta 1.
+
+    Examples
+    --------
+    Class 0 has 1 true positive and 1 false negative, which gives 2 / (2 + 1). Class 1 has 2 true
+    positives and 1 false positive, which gives 4 / (4 + 1):
+
+    >>> y, p = [[1, 0], [1, 0], [0, 1], [0, 1]], [[0.9, 0.1], [0.2, 0.8], [0.3, 0.7], [0.4, 0.6]]
+    >>> [round(x, 4) for x in F1Score()(y, p).tolist()]
+    [0.6667, 0.8]
+    >>> round(float(F1Score("macro")(y, p)), 4)
+    0.7333
+    """
 
     def __init__(
         self,
@@ -584,6 +687,13 @@ class IoU(Metric):
     -----
     With the counts c_ij of pixels of class i that are predicted as class j:
     c_ii / (sum_j c_ij + sum_j c_ji - c_ii), mean over the classes that occur.
+
+    Examples
+    --------
+    The intersection of the true and predicted pixels of class 1 has 2 pixels, the union 3:
+
+    >>> round(float(IoU(num_classes=2, target_class_ids=[1])([0, 0, 1, 1], [0, 1, 1, 1])), 4)
+    0.6667
     """
 
     waits_for_predictions = False
@@ -662,6 +772,13 @@ class MeanIoU(IoU):
     ----------
     num_classes, name, dtype, ignore_class, sparse_y_true, sparse_y_pred, axis
         As for `IoU`.
+
+    Examples
+    --------
+    Class 0 has 1/2 and class 1 has 0/1. Class 2 does not occur, so it does not count in the mean:
+
+    >>> float(MeanIoU(num_classes=3)([0, 0], [0, 1]))
+    0.25
     """
 
     def __init__(
@@ -689,6 +806,16 @@ class OneHotIoU(IoU):
     ----------
     num_classes, target_class_ids, name, dtype, ignore_class, sparse_y_pred, axis
         As for `IoU`.
+
+    Examples
+    --------
+    The greatest scores are those of the classes 2, 1 and 1. For class 1, the intersection has 1
+    pixel and the union 2:
+
+    >>> y = [[0, 0, 1], [0, 1, 0], [1, 0, 0]]
+    >>> p = [[0.1, 0.2, 0.7], [0.1, 0.8, 0.1], [0.3, 0.4, 0.3]]
+    >>> float(OneHotIoU(num_classes=3, target_class_ids=[1])(y, p))
+    0.5
     """
 
     def __init__(
@@ -708,7 +835,16 @@ class OneHotIoU(IoU):
 
 @registry.register
 class OneHotMeanIoU(MeanIoU):
-    """`MeanIoU` of one-hot targets: see `OneHotIoU`."""
+    """`MeanIoU` of one-hot targets: see `OneHotIoU`.
+
+    Examples
+    --------
+    The true classes are 0, 1 and 1, the predictions 0, 0 and 1. Both classes have 1/2:
+
+    >>> y, p = [[1, 0], [0, 1], [0, 1]], [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]]
+    >>> float(OneHotMeanIoU(num_classes=2)(y, p))
+    0.5
+    """
 
     def __init__(
         self,
@@ -734,6 +870,18 @@ class BinaryIoU(IoU):
         The smallest prediction that counts as class 1.
     name, dtype : str, optional
         As for `IoU`.
+
+    Examples
+    --------
+    In an image of 2 x 2 pixels, the threshold 0.3 gives 3 pixels of class 1, of which 2 are right.
+    Class 1 has 2/3, class 0 has 1/2, and their mean is 7/12:
+
+    >>> y, p = [[1, 1], [0, 0]], [[0.9, 0.4], [0.6, 0.1]]
+    >>> for classes in ([1], [0], [0, 1]):
+    ...     round(float(BinaryIoU(classes, threshold=0.3)(y, p)), 4)
+    0.6667
+    0.5
+    0.5833
     """
 
     def __init__(
@@ -871,7 +1019,16 @@ class _ValueMetric(SumAndCount):
 
 
 class Mean(_ValueMetric):
-    """Mean of numbers. After `metric.update_state([1, 3])`, `metric.result()` is 2."""
+    """Mean of numbers without targets, such as losses of your own training loop.
+
+    Examples
+    --------
+    The mean of 1 and 3 is 2. After another batch it is the mean of 1, 3 and 8:
+
+    >>> metric = Mean()
+    >>> float(metric([1, 3])), float(metric([8]))
+    (2.0, 4.0)
+    """
 
     def result_of(self, state: list[Tensor]) -> Tensor:
         """Return the mean."""
@@ -879,7 +1036,16 @@ class Mean(_ValueMetric):
 
 
 class Sum(_ValueMetric):
-    """Weighted sum of numbers. After `metric.update_state([1, 3])`, `metric.result()` is 4."""
+    """Weighted sum of numbers without targets, such as the sizes of the batches.
+
+    Examples
+    --------
+    The weights multiply the numbers, 1 * 10 + 3 * 1, and batches are added:
+
+    >>> metric = Sum()
+    >>> float(metric([1, 3], sample_weight=[10, 1])), float(metric([7]))
+    (13.0, 20.0)
+    """
 
     def build(self, y_pred: Tensor) -> None:
         """Create a variable for the sum. Unlike `Mean`, this metric needs no count."""

@@ -40,6 +40,18 @@ class HDF5Matrix:
     Notes
     -----
     Train with `shuffle="batch"`, because HDF5 reads rows only in increasing order.
+
+    Examples
+    --------
+    Rows 2 to 5 of a file are used like an array of 4 rows:
+
+    >>> import h5py, tempfile
+    >>> path = tempfile.mkdtemp() + "/data.h5"
+    >>> with h5py.File(path, "w") as file:
+    ...     file["x"] = np.arange(10)
+    >>> rows = HDF5Matrix(path, "x", start=2, end=6)
+    >>> len(rows), rows[:2].tolist(), int(rows[-1])
+    (4, [2, 3], 5)
     """
 
     def __init__(
