@@ -61,6 +61,14 @@ class ShapeError(KerascopeError, ValueError):
     """A tensor or array has the wrong shape.
 
     Cause: `K.dot` of (2, 3) with (4, 5). Fix: make the inner sizes agree.
+
+    Examples
+    --------
+    >>> from kerascope import K
+    >>> K.dot(K.ones((2, 3)), K.ones((4, 5)))
+    Traceback (most recent call last):
+    kerascope.errors.ShapeError: dot: expected equal inner sizes, got 3 and 4 in shapes (2, 3) and
+    (4, 5).
     """
 
 

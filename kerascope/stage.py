@@ -155,6 +155,16 @@ class Stage:
         True after the first event.
     is_drained : bool
         True if the stage was run from its start, so that only observers receive its events.
+
+    Examples
+    --------
+    >>> def count_to(n):
+    ...     for i in range(n):
+    ...         yield i
+    ...     return "done"
+    >>> stage = Stage("count", count_to(2))
+    >>> list(stage), stage.result
+    ([0, 1], 'done')
     """
 
     # Stages are made for every batch. Defaults in the class make that quick.

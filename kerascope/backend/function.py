@@ -127,6 +127,14 @@ class Function(Inspectable):
         One for each variable that a call may write, including default updates.
     schedule : Schedule
         The ops in the order in which a call computes them.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> x = K.placeholder((2,), name="x")
+    >>> f = K.function([x], [K.square(x) + 1])
+    >>> f, f.schedule.steps
+    (<Function function: [x] -> [add]>, [square(x) -> square, add(square, 1) -> add])
     """
 
     engine: str | None = None

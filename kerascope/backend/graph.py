@@ -68,6 +68,13 @@ class Tensor(Operators):
         (layer, node_index, tensor_index), set by the layer call that made the tensor.
     _keras_mask : Tensor or None
         The mask of a tensor without a history.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> y = K.placeholder((None, 3), name="x") + 1
+    >>> y.shape, y.dtype, y.owner
+    ((None, 3), 'float32', add(x, 1) -> add)
     """
 
     __slots__ = (
@@ -155,6 +162,13 @@ class Placeholder(Tensor):
     default : float or array, optional
         The value in functions that do not have the placeholder among their inputs. The learning
         phase and sample weights have defaults.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> x = K.placeholder((2,), name="x")
+    >>> K.function([x], x + 1)([[1.0, 2.0]]).tolist()
+    [2.0, 3.0]
     """
 
     __slots__ = ("default",)
@@ -173,6 +187,12 @@ class Constant(Tensor):
     ----------
     value : array_like
         The value is copied, and the copy is read-only.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> K.constant([1.0, 2.0]).value.tolist()
+    [1.0, 2.0]
     """
 
     __slots__ = ("value",)
@@ -391,6 +411,13 @@ class Apply:
         The scope that was open, with names such as the layer's.
     frames : Frames
         The lines of the user's code that led to the call: a function, a layer's `call`, a loss.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> y = K.exp(K.placeholder((3,), name="x"))
+    >>> y.owner, y.owner.op.name, y.owner.inputs
+    (exp(x) -> exp, 'exp', [x])
     """
 
     __slots__ = ("frames", "inputs", "op", "outputs", "scope")

@@ -55,6 +55,14 @@ class Variable(Tensor):
     default_update : Tensor or None
         The new value in every function that reads the variable and has no other update for it.
         Random ops count their draws with it. Theano's shared variables have the same attribute.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> w = K.variable([1.0, 2.0], name="w")
+    >>> w.set_value([3.0, 4.0])
+    >>> w.get_value().tolist()
+    [3.0, 4.0]
     """
 
     __slots__ = ("_is_shared", "_state", "_value", "constraint", "default_update")

@@ -31,6 +31,23 @@ def set_trace() -> None:
     -----
     The tape starts at the calling line. An epoch that is already running is not on the tape, but
     the later function calls of this epoch are.
+
+    Examples
+    --------
+    The call in the last line waits for commands, so it is not run as a test:
+
+    >>> import kerascope as ks
+    >>> def scores_of(model, x):
+    ...     ks.set_trace()
+    ...     return model.predict(x)
+    >>> scores_of(model, x)  # doctest: +SKIP
+    > example.py(3)scores_of()
+    -> ks.set_trace()
+    (Kdb) p x.shape
+    (1, 3)
+    (Kdb) b scores
+    Breakpoint 1 at scores
+    (Kdb) c
     """
     session = Session.current
     if session is not None and _is_active(session):
@@ -126,6 +143,23 @@ def pm(tape: Tape | None = None) -> None:
     ------
     ArgumentError
         Nothing was recorded.
+
+    Examples
+    --------
+    >>> import io
+    >>> from contextlib import suppress
+    >>> from unittest.mock import patch
+    >>> import kerascope as ks
+    >>> model = ks.Sequential([ks.layers.Embedding(10, 2, input_length=1, name="words")])
+    >>> with suppress(ValueError), ks.trace() as tape:
+    ...     model.predict([[10]])
+    >>> with patch("sys.stdin", io.StringIO("q")):  # as if you typed q at the prompt
+    ...     ks.pm(tape)
+    > ...
+       predict > predict_function > forward > depth 0 > words > gather          t=...
+       kerascope/backend/ops/indexing.py:...  indices = np.asarray(indices)
+    --Return-- op words/gather -> DataError: gather: expected indices from 0 to 9, got 10.
+    (Kdb) q
     """
     tape = _last_recorded() if tape is None else tape
     if tape is None or not len(tape):

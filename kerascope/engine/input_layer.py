@@ -41,6 +41,12 @@ class InputLayer(Layer):
     ArgumentError
         No shape was given, or both `input_shape` and `batch_input_shape`. Or `input_tensor` is
         already the output of a layer.
+
+    Examples
+    --------
+    >>> layer = InputLayer((3,), name="pixels")
+    >>> layer.output.shape, layer.count_params()
+    ((None, 3), 0)
     """
 
     def __init__(

@@ -25,6 +25,16 @@ class InputSpec:
         Exact, greatest and smallest number of axes.
     axes : dict of int to int, optional
         Required sizes of single axes: `{-1: 64}`.
+
+    Examples
+    --------
+    The first call of a Dense sets the size of its inputs:
+
+    >>> from kerascope.layers import Dense, Input
+    >>> layer = Dense(1)
+    >>> outputs = layer(Input((4,)))
+    >>> layer.input_spec
+    InputSpec(min_ndim=2, axes={-1: 4})
     """
 
     def __init__(

@@ -112,6 +112,13 @@ class Network(Layer, NetworkOfKeras1):
         An output needs an Input that is not among the inputs.
     CycleError
         A node depends on itself.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Dense, Input
+    >>> x = Input((4,), name="x")
+    >>> Network(x, Dense(1, name="b")(Dense(2, name="a")(x))).layers_by_depth
+    {2: [<InputLayer x>], 1: [<Dense a>], 0: [<Dense b>]}
     """
 
     inputs: list[Tensor]

@@ -67,6 +67,14 @@ class Node:
         Index among the layer's calls, from 0.
     called_at : Frames
         The lines of the user's code that made the call.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Dense, Input
+    >>> layer = Dense(1, name="dense")
+    >>> a, b = layer(Input((3,), name="a")), layer(Input((3,), name="b"))
+    >>> [node.input_tensors for node in layer.inbound_nodes], b._keras_history.node_index
+    ([[a], [b]], 1)
     """
 
     def __init__(

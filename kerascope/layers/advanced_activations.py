@@ -191,6 +191,12 @@ class ELU(_Activation):
     ----------
     1. Clevert, Unterthiner, Hochreiter: Fast and Accurate Deep Network Learning by Exponential
        Linear Units, 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ELU(alpha=2.0)(np.array([-100.0, 0.0, 3.0])).tolist()
+    [-2.0, 0.0, 3.0]
     """
 
     def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:

@@ -61,6 +61,15 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
     The formulas of `LSTMCell` with conv(x, kernel) in place of dot(x, kernel). `kernel` has the
     shape (rows, columns, channels, 4 * filters), `recurrent_kernel` (rows, columns, filters, 4 *
     filters).
+
+    Examples
+    --------
+    >>> from kerascope.layers import Input
+    >>> cell = ConvLSTM2DCell(2, kernel_size=3)
+    >>> ConvRNN2D(cell)(Input(shape=(5, 8, 8, 1))).shape
+    (None, 6, 6, 2)
+    >>> cell.kernel.shape  # four gates of two filters
+    (3, 3, 1, 8)
     """
 
     kernel_axes = 2

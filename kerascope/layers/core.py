@@ -331,6 +331,12 @@ class SpatialDropout1D(Dropout):
     References
     ----------
     1. Tompson et al.: Efficient Object Localization Using Convolutional Networks, 2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> SpatialDropout1D(0.5, seed=1)(np.ones((1, 3, 4)), training=True).tolist()
+    [[[2.0, 2.0, 0.0, 0.0], [2.0, 2.0, 0.0, 0.0], [2.0, 2.0, 0.0, 0.0]]]
     """
 
     def __init__(self, rate: float, seed: int | None = None, **kwargs: Any) -> None:
@@ -355,13 +361,30 @@ class SpatialDropout2D(_ChannelDropout):
         Makes the random choices repeatable.
     **kwargs
         As for `Layer`.
+
+    Examples
+    --------
+    Here the third channel is dropped, in all four pixels:
+
+    >>> import numpy as np
+    >>> y = SpatialDropout2D(0.5, seed=1)(np.ones((1, 2, 2, 3)), training=True)
+    >>> y.reshape(4, 3).tolist()
+    [[2.0, 2.0, 0.0], [2.0, 2.0, 0.0], [2.0, 2.0, 0.0], [2.0, 2.0, 0.0]]
     """
 
     spatial_axes = 2
 
 
 class SpatialDropout3D(_ChannelDropout):
-    """Dropout of whole channels of volumes: `SpatialDropout2D` with one more axis."""
+    """Dropout of whole channels of volumes: `SpatialDropout2D` with one more axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = SpatialDropout3D(0.5, seed=1)(np.ones((1, 9, 9, 9, 3)), training=True)
+    >>> y.min(axis=(1, 2, 3)).tolist(), y.max(axis=(1, 2, 3)).tolist()
+    ([[2.0, 2.0, 0.0]], [[2.0, 2.0, 0.0]])
+    """
 
     spatial_axes = 3
 
@@ -381,6 +404,13 @@ class ActivityRegularization(Layer):
     Notes
     -----
     penalty = l1 * sum |x_i| + l2 * sum x_i^2
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> layer = ActivityRegularization(l1=0.5)
+    >>> layer(np.array([[1.0, -3.0]])).tolist(), float(K.eval(layer.losses[0]))
+    ([[1.0, -3.0]], 2.0)
     """
 
     def __init__(self, l1: float = 0.0, l2: float = 0.0, **kwargs: Any) -> None:

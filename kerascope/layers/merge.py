@@ -175,7 +175,14 @@ class Add(_Merge):
 
 
 class Subtract(_Merge):
-    """Subtracts the second of two inputs from the first."""
+    """Subtracts the second of two inputs from the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Subtract()([np.array([[1.0, 5.0]]), np.array([[3.0, 2.0]])]).tolist()
+    [[-2.0, 3.0]]
+    """
 
     _takes_two = True
 
@@ -185,7 +192,14 @@ class Subtract(_Merge):
 
 
 class Average(_Merge):
-    """Averages its inputs, element by element."""
+    """Averages its inputs, element by element.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Average()([np.array([[1.0, 5.0]]), np.array([[3.0, 2.0]])]).tolist()
+    [[2.0, 3.5]]
+    """
 
     def combine(self, tensors: list[Tensor]) -> Tensor:
         """Return (x + y + ...) / n."""
@@ -216,7 +230,14 @@ class _MaskAware(_Merge):
 
 
 class Multiply(_MaskAware):
-    """Multiplies its inputs, element by element."""
+    """Multiplies its inputs, element by element.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Multiply()([np.array([[1.0, 5.0]]), np.array([[3.0, 2.0]])]).tolist()
+    [[3.0, 10.0]]
+    """
 
     def _combine_unmasked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
         """Return the product of the unmasked entries. It is 0 where all inputs are masked."""
@@ -234,7 +255,14 @@ class Multiply(_MaskAware):
 
 
 class Maximum(_MaskAware):
-    """Returns the maximum of its inputs, element by element."""
+    """Returns the maximum of its inputs, element by element.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Maximum()([np.array([[1.0, 5.0]]), np.array([[3.0, 2.0]])]).tolist()
+    [[3.0, 5.0]]
+    """
 
     def combine(self, tensors: list[Tensor]) -> Tensor:
         """Return max(x, y, ...)."""
@@ -246,7 +274,14 @@ class Maximum(_MaskAware):
 
 
 class Minimum(_MaskAware):
-    """Returns the minimum of its inputs, element by element."""
+    """Returns the minimum of its inputs, element by element.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Minimum()([np.array([[1.0, 5.0]]), np.array([[3.0, 2.0]])]).tolist()
+    [[1.0, 2.0]]
+    """
 
     def combine(self, tensors: list[Tensor]) -> Tensor:
         """Return min(x, y, ...)."""
@@ -577,6 +612,15 @@ class Merge(_Merge, metaclass=_MergeType):
     Notes
     -----
     A derived class may define `call` itself.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     layer = Merge(mode="max")
+    >>> type(layer).__name__, str(caught[0].message)
+    ('Maximum', "Merge: mode 'max' is Keras 1's word; today it is the layer Maximum.")
     """
 
     _is_part = True

@@ -101,6 +101,18 @@ class GaussianDropout(_Noise):
     References
     ----------
     1. Srivastava et al.: Dropout: A Simple Way to Prevent Neural Networks from Overfitting, 2014.
+
+    Examples
+    --------
+    With rate 0.5, the factors have mean 1 and standard deviation 1:
+
+    >>> import numpy as np
+    >>> layer, x = GaussianDropout(0.5, seed=1), np.full((100, 100), 3.0)
+    >>> y = layer(x, training=True)
+    >>> round(float(y.mean()), 1), round(float(y.std()), 1)
+    (3.0, 3.0)
+    >>> bool((layer(x) == x).all())
+    True
     """
 
     def __init__(self, rate: float, seed: int | None = None, **kwargs: Any) -> None:

@@ -164,6 +164,15 @@ class AveragePooling1D(_Pooling1D):
     """The mean of each window of time steps; arguments as for `MaxPooling1D`.
 
     If a window extends beyond an end, the mean is taken over the steps inside.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([[[1.0], [3.0], [5.0]]])
+    >>> AveragePooling1D(2)(x).ravel().tolist()
+    [2.0]
+    >>> AveragePooling1D(2, padding="same")(x).ravel().tolist()
+    [2.0, 5.0]
     """
 
     mode = "avg"
@@ -225,13 +234,29 @@ class AveragePooling2D(_Pooling2D):
 
 
 class MaxPooling3D(_Pooling3D):
-    """The maximum of each window of a volume; `MaxPooling2D` with one more axis."""
+    """The maximum of each window of a volume; `MaxPooling2D` with one more axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> volume = np.arange(16.0).reshape(1, 2, 2, 4, 1)
+    >>> MaxPooling3D()(volume).ravel().tolist()
+    [13.0, 15.0]
+    """
 
     mode = "max"
 
 
 class AveragePooling3D(_Pooling3D):
-    """The mean of each window of a volume; `AveragePooling2D` with one more axis."""
+    """The mean of each window of a volume; `AveragePooling2D` with one more axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> volume = np.arange(8.0).reshape(1, 2, 2, 2, 1)
+    >>> AveragePooling3D()(volume).ravel().tolist()
+    [3.5]
+    """
 
     mode = "avg"
 
@@ -360,6 +385,13 @@ class GlobalMaxPooling2D(_GlobalMaxPooling):
         Whether the axes of rows and columns are kept, with size 1.
     **kwargs
         As for `Layer`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> image = np.array([[[[1.0, 9.0], [4.0, 2.0]], [[3.0, 5.0], [0.0, 7.0]]]])
+    >>> GlobalMaxPooling2D()(image).tolist()
+    [[4.0, 9.0]]
     """
 
     spatial_axes = 2
@@ -393,13 +425,29 @@ class GlobalAveragePooling2D(_GlobalAveragePooling):
 
 
 class GlobalMaxPooling3D(_GlobalMaxPooling):
-    """The maximum of each channel of a volume; `GlobalMaxPooling2D` with one more axis."""
+    """The maximum of each channel of a volume; `GlobalMaxPooling2D` with one more axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> volume = np.arange(16.0).reshape(1, 2, 2, 2, 2)
+    >>> GlobalMaxPooling3D()(volume).tolist()
+    [[14.0, 15.0]]
+    """
 
     spatial_axes = 3
 
 
 class GlobalAveragePooling3D(_GlobalAveragePooling):
-    """The mean of each channel of a volume; `GlobalAveragePooling2D` with one more axis."""
+    """The mean of each channel of a volume; `GlobalAveragePooling2D` with one more axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> volume = np.arange(16.0).reshape(1, 2, 2, 2, 2)
+    >>> GlobalAveragePooling3D()(volume).tolist()
+    [[7.0, 8.0]]
+    """
 
     spatial_axes = 3
 

@@ -359,6 +359,16 @@ class SimpleRNNCell(GatedCell):
         output = state = activation(dot(inputs, kernel) + dot(state, recurrent_kernel) + bias)
 
     with `kernel` of shape (features, units) and `recurrent_kernel` of shape (units, units).
+
+    Examples
+    --------
+    With weights of 1 and no activation, the output is the sum of the inputs so far:
+
+    >>> import numpy as np
+    >>> from kerascope.layers import RNN
+    >>> cell = SimpleRNNCell(1, "linear", kernel_initializer="ones", recurrent_initializer="ones")
+    >>> RNN(cell, return_sequences=True)(np.array([[[1.0], [2.0], [3.0]]])).ravel().tolist()
+    [1.0, 3.0, 6.0]
     """
 
     def __init__(
@@ -429,6 +439,15 @@ class LSTMCell(GatedCell):
         c = f * c + i * activation(a_c)     the new memory
         o = recurrent_activation(a_o)       output gate: how much of the memory is output
         h = o * activation(c)               the output; the states are [h, c]
+
+    Examples
+    --------
+    >>> from kerascope.layers import RNN, Input
+    >>> cell = LSTMCell(8)
+    >>> RNN(cell)(Input((5, 3))).shape
+    (None, 8)
+    >>> cell.state_size, cell.kernel.shape  # [h, c]; four gates
+    ((8, 8), (3, 32))
     """
 
     gates = 4
@@ -521,6 +540,15 @@ class GRUCell(GatedCell):
     where x_g = dot(inputs, kernel_g) + bias_g. With `reset_after` the reset gate acts after the
     product, as in NVIDIA's cuDNN: candidate = activation(x_h + r * dot(h, recurrent_kernel_h)). The
     recurrent products then have biases of their own: `bias` is of shape (2, 3 * units).
+
+    Examples
+    --------
+    >>> from kerascope.layers import RNN, Input
+    >>> cell = GRUCell(8)
+    >>> RNN(cell)(Input((5, 3))).shape
+    (None, 8)
+    >>> cell.state_size, cell.kernel.shape  # h alone; three gates
+    (8, (3, 24))
     """
 
     gates = 3

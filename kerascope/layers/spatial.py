@@ -283,6 +283,12 @@ class ZeroPadding3D(_ZeroPadding):
         `K.image_data_format()`.
     **kwargs
         As for `Layer`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ZeroPadding3D(((1, 0), (0, 0), (0, 2)))(np.ones((1, 1, 1, 1, 1)))[0, ..., 0].tolist()
+    [[[0.0, 0.0, 0.0]], [[1.0, 0.0, 0.0]]]
     """
 
     spatial_axes = 3
@@ -411,6 +417,15 @@ class Cropping3D(_Cropping):
         `K.image_data_format()`.
     **kwargs
         As for `Layer`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> volume = np.arange(27.0).reshape(1, 3, 3, 3, 1)
+    >>> Cropping3D(1)(volume).ravel().tolist()
+    [13.0]
+    >>> Cropping3D(((2, 0), (0, 2), (0, 0)))(volume).ravel().tolist()
+    [18.0, 19.0, 20.0]
     """
 
     spatial_axes = 3
@@ -539,6 +554,12 @@ class UpSampling3D(_UpSampling):
         `K.image_data_format()`.
     **kwargs
         As for `Layer`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> UpSampling3D((1, 2, 3))(np.full((1, 1, 1, 1, 1), 7.0))[0, ..., 0].tolist()
+    [[[7.0, 7.0, 7.0], [7.0, 7.0, 7.0]]]
     """
 
     spatial_axes = 3

@@ -54,6 +54,15 @@ class ParameterUpdate(NamedTuple):
     pairs : tuple of (Variable, Tensor)
         The pairs of a variable and its new value, for the slots and the parameter, in the order of
         computation.
+
+    Examples
+    --------
+    >>> from kerascope.optimizers import SGD
+    >>> w = K.variable(3.0, name="w")
+    >>> for _, event in SGD(0.5).updates_stage(K.square(w), [w]).walk():
+    ...     if isinstance(event, ParameterUpdate):
+    ...         print(event.param, [variable.name for variable, _ in event.pairs])
+    w ['w/momentum', 'w']
     """
 
     param: Variable
@@ -153,6 +162,19 @@ class Optimizer(Configured):
     To write an optimizer of your own, derive it from `DecayingOptimizer` and define `slots` and
     `step`, as in `update_rules.py`. As in Keras 2, you may also define `get_updates(loss, params)`,
     which returns a list of pairs.
+
+    Examples
+    --------
+    An optimizer of your own, whose steps use only the sign of a gradient:
+
+    >>> class SignDescent(Optimizer):
+    ...     def get_updates(self, loss, params):
+    ...         grads = self.get_gradients(loss, params)
+    ...         return [(p, p - 0.5 * K.sign(g)) for p, g in zip(params, grads)]
+    >>> w = K.variable([3.0, 3.0])
+    >>> SignDescent().apply([[70.0, -0.1]], [w])
+    >>> w.get_value().tolist()
+    [2.5, 3.5]
     """
 
     epsilon: float

@@ -134,6 +134,15 @@ class RMSprop(DecayingOptimizer):
     References
     ----------
     1. Tieleman, Hinton: Lecture 6.5 of Neural Networks for Machine Learning, 2012.
+
+    Examples
+    --------
+    The first step is lr / sqrt(1 - rho), whatever the size of the gradient:
+
+    >>> p = K.variable([1.0, 1.0])
+    >>> RMSprop(lr=0.1, rho=0.75).apply([[100.0, -1.0]], [p])
+    >>> [round(x, 4) for x in p.get_value().tolist()]
+    [0.8, 1.2]
     """
 
     _depends_on_flavour = True
@@ -218,6 +227,17 @@ class Adagrad(DecayingOptimizer):
     ----------
     1. Duchi, Hazan, Singer: Adaptive Subgradient Methods for Online Learning and Stochastic
        Optimization, JMLR 2011.
+
+    Examples
+    --------
+    The second step is 4 / sqrt(3^2 + 4^2) = 0.8, because the first gradient counts too:
+
+    >>> p, optimizer = K.variable(2.0), Adagrad(lr=1.0)
+    >>> for gradient in (3.0, 4.0):
+    ...     optimizer.apply([gradient], [p])
+    ...     print(round(float(p.get_value()), 4))
+    1.0
+    0.2
     """
 
     _depends_on_flavour = True
@@ -276,6 +296,19 @@ class Adadelta(DecayingOptimizer):
     References
     ----------
     1. Zeiler: ADADELTA, an Adaptive Learning Rate Method, 2012.
+
+    Examples
+    --------
+    The first step is sqrt(epsilon / (1 - rho)), whatever the size of the gradient. The next steps
+    are longer:
+
+    >>> p, optimizer = K.variable([0.0, 0.0]), Adadelta(rho=0.75, epsilon=1e-6)
+    >>> for _ in range(3):
+    ...     optimizer.apply([[100.0, 1.0]], [p])
+    ...     print([round(x, 4) for x in p.get_value().tolist()])
+    [-0.002, -0.002]
+    [-0.0041, -0.0041]
+    [-0.0064, -0.0064]
     """
 
     slots = {"a": "accumulator", "d": "delta_accumulator"}
@@ -335,6 +368,15 @@ class Adam(DecayingOptimizer):
     ----------
     1. Kingma, Ba: Adam, a Method for Stochastic Optimization, ICLR 2015.
     2. Reddi, Kale, Kumar: On the Convergence of Adam and Beyond, ICLR 2018.
+
+    Examples
+    --------
+    The first step is lr, whatever the size of the gradient:
+
+    >>> p = K.variable([1.0, 1.0])
+    >>> Adam(lr=0.1).apply([[50.0, -0.02]], [p])
+    >>> [round(x, 4) for x in p.get_value().tolist()]
+    [0.9, 1.1]
     """
 
     slots = {"m": "m", "v": "v", "v_max": "v_max"}
@@ -412,6 +454,17 @@ class Adamax(DecayingOptimizer):
     References
     ----------
     1. Kingma, Ba: Adam, a Method for Stochastic Optimization, ICLR 2015, section 7.
+
+    Examples
+    --------
+    The second gradient is divided by max(0.5 * 8, 2), because the first one was greater:
+
+    >>> p, optimizer = K.variable(3.0), Adamax(lr=1.0, beta_1=0.0, beta_2=0.5)
+    >>> for gradient in (8.0, 2.0):
+    ...     optimizer.apply([gradient], [p])
+    ...     print(round(float(p.get_value()), 4))
+    2.0
+    1.5
     """
 
     slots = {"m": "m", "u": "u"}
@@ -471,6 +524,15 @@ class Nadam(DecayingOptimizer):
     References
     ----------
     1. Dozat: Incorporating Nesterov Momentum into Adam, 2015.
+
+    Examples
+    --------
+    The first step is longer than Adam's, which is lr, because it looks one step ahead:
+
+    >>> p = K.variable([1.0, 1.0])
+    >>> Nadam(lr=0.1).apply([[50.0, -0.02]], [p])
+    >>> [round(x, 4) for x in p.get_value().tolist()]
+    [0.8944, 1.1056]
     """
 
     slots = {"m": "m", "v": "v"}
@@ -547,6 +609,16 @@ class AdamW(Adam):
     References
     ----------
     1. Loshchilov, Hutter: Decoupled Weight Decay Regularization, ICLR 2019.
+
+    Examples
+    --------
+    Without a gradient, lr * weight_decay * p = 0.1 is subtracted. With a gradient, Adam's first
+    step, which is lr, comes in addition:
+
+    >>> p = K.variable([2.0, 2.0])
+    >>> AdamW(lr=0.1, weight_decay=0.5).apply([[0.0, 5.0]], [p])
+    >>> [round(x, 4) for x in p.get_value().tolist()]
+    [1.9, 1.8]
     """
 
     @accepts_spellings
@@ -591,6 +663,15 @@ class Lamb(DecayingOptimizer):
     References
     ----------
     1. You et al.: Large Batch Optimization for Deep Learning: Training BERT in 76 Minutes, 2019.
+
+    Examples
+    --------
+    The norm of the parameter is 5, so that of the step is lr * 5, whatever the gradient:
+
+    >>> p = K.variable([3.0, 4.0])
+    >>> Lamb(lr=0.1).apply([[50.0, 0.0]], [p])
+    >>> [round(x, 4) for x in p.get_value().tolist()]
+    [2.5, 4.0]
     """
 
     slots = {"m": "m", "v": "v"}
@@ -675,6 +756,15 @@ class Muon(DecayingOptimizer):
     ----------
     1. Jordan et al.: Muon: An Optimizer for Hidden Layers in Neural Networks, 2024.
     2. Liu et al.: Muon is Scalable for LLM Training, 2025.
+
+    Examples
+    --------
+    A gradient 100 times as large in one direction as in the other gives equal steps in both:
+
+    >>> p = K.variable([[0.0, 0.0], [0.0, 0.0]])
+    >>> Muon(lr=0.1, rms_rate=None).apply([[[100.0, 0.0], [0.0, 1.0]]], [p])
+    >>> [[round(x, 2) for x in row] for row in p.get_value().tolist()]
+    [[-0.07, 0.0], [0.0, -0.07]]
     """
 
     slots = {"m": "m", "v": "v"}
@@ -787,6 +877,15 @@ class Lion(DecayingOptimizer):
     References
     ----------
     1. Chen et al.: Symbolic Discovery of Optimization Algorithms, 2023.
+
+    Examples
+    --------
+    Only the sign of a gradient matters in the first step:
+
+    >>> p = K.variable([1.0, 1.0, 1.0])
+    >>> Lion(lr=0.1).apply([[50.0, -0.02, 0.0]], [p])
+    >>> [round(x, 4) for x in p.get_value().tolist()]
+    [0.9, 1.1, 1.0]
     """
 
     slots = {"m": "momentum"}
@@ -847,6 +946,16 @@ class Ftrl(DecayingOptimizer):
     References
     ----------
     1. McMahan et al.: Ad Click Prediction, a View from the Trenches, KDD 2013.
+
+    Examples
+    --------
+    A gradient below the L1 strength leaves the parameter at exactly 0:
+
+    >>> p = K.variable([0.0, 0.0])
+    >>> optimizer = Ftrl(lr=1.0, initial_accumulator_value=0.0, l1_regularization_strength=1.0)
+    >>> optimizer.apply([[-0.5, -4.0]], [p])
+    >>> p.get_value().tolist()
+    [0.0, 0.75]
     """
 
     slots = {"n": "accumulator", "z": "linear"}

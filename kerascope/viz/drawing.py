@@ -66,6 +66,16 @@ class Drawing:
         The whole graph and its closed frames.
     formats : sequence of str
         Formats that `save` and `to_format` support.
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> scores = ks.layers.Dense(3, input_shape=(4,), name="scores")
+    >>> drawing = ks.draw(ks.Sequential([scores], name="small"))
+    >>> drawing
+    <Drawing of 'small', node view: 2 boxes, 1 arrow, 2 rows. Save it with .save('model.svg')>
+    >>> drawing.svg[:4], drawing.source[:7]
+    ('<svg', 'digraph')
     """
 
     formats: Sequence[str] = FORMATS

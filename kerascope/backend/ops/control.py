@@ -41,7 +41,15 @@ class Switch(Op):
 
 
 class Where(Op):
-    """The elements of `x` where `condition` is true, those of `y` elsewhere."""
+    """The elements of `x` where `condition` is true, those of `y` elsewhere.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> x = K.constant([3.0, -2.0])
+    >>> K.eval(Where()(K.greater(x, 0), x, K.zeros_like(x))).tolist()
+    [3.0, 0.0]
+    """
 
     def infer_shape(self, *inputs: Tensor) -> Shape:
         return broadcast_shapes(*(x.shape for x in inputs), where="where")
