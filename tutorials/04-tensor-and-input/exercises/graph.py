@@ -9,10 +9,11 @@ weights and constants have a `value`. An Op is the definition of a function, and
 of it: Apply has `op`, `inputs`, and `outputs`, a list with one new Tensor, whose `owner` is this
 Apply and whose shape is op.infer_shape(*shapes of the inputs). Calling an op computes nothing; it
 makes the inputs tensors with as_tensor, makes an Apply, and returns its output. Later,
-op.perform(*arrays) computes the result with NumPy. Add, Mul and Div show how an op is made.
+op.perform(*arrays) computes the result with NumPy: it is a method, or, as in Add, Mul and Div, one
+of NumPy's own elementwise functions.
 
-- broadcast(*shapes): the shape of an elementwise result. A size of 1 is stretched, (None, 4) and
-  (4,) give (None, 4), and sizes that do not fit are a ValueError.
+- Op.infer_shape(*shapes): the shape of an elementwise result, which most ops have. A size of 1 is
+  stretched, (None, 4) and (4,) give (None, 4), and sizes that do not fit are a ValueError.
 - Dot: the matrix product; a ValueError if the inner sizes differ.
 - Softmax: exp(x) divided by its sum, for each row. It must work for x = 1000, too.
 - Sum: of all elements; with axis=-1 of each row, which keeps this axis with size 1.
@@ -74,41 +75,29 @@ class Op:
         return ...
 
     def infer_shape(self, *shapes):
-        return shapes[0]
+        return ...
 
     def grad(self, inputs, outputs, output_grads):
         return [None] * len(inputs)
 
 
-def broadcast(*shapes):
-    return ...
-
-
-class Elementwise(Op):
-    def infer_shape(self, *shapes):
-        return broadcast(*shapes)
-
-
-class Add(Elementwise):
-    def perform(self, a, b):
-        return a + b
+class Add(Op):
+    perform = np.add
 
     def grad(self, inputs, outputs, output_grads):
         return [SumLike()(output_grads[0], x) for x in inputs]
 
 
-class Mul(Elementwise):
-    def perform(self, a, b):
-        return a * b
+class Mul(Op):
+    perform = np.multiply
 
     def grad(self, inputs, outputs, output_grads):
         (a, b), g = inputs, output_grads[0]
         return [SumLike()(g * b, a), SumLike()(g * a, b)]
 
 
-class Div(Elementwise):
-    def perform(self, a, b):
-        return a / b
+class Div(Op):
+    perform = np.divide
 
     def grad(self, inputs, outputs, output_grads):
         (a, b), g = inputs, output_grads[0]
@@ -161,8 +150,7 @@ class Softmax(Op):
 
 
 class Log(Op):
-    def perform(self, x):
-        return np.log(x)
+    perform = np.log
 
     def grad(self, inputs, outputs, output_grads):
         return [output_grads[0] / inputs[0]]
@@ -182,12 +170,10 @@ class Sum(Op):
         return [BroadcastLike()(output_grads[0], inputs[0])]
 
 
-class ShapeOfLast(Op):
-    def infer_shape(self, *shapes):
-        return shapes[-1]
+class SumLike(Op):
+    def infer_shape(self, x, like):
+        return like
 
-
-class SumLike(ShapeOfLast):
     def perform(self, x, like):
         return ...
 
@@ -195,7 +181,7 @@ class SumLike(ShapeOfLast):
         return [BroadcastLike()(output_grads[0], inputs[0]), None]
 
 
-class BroadcastLike(ShapeOfLast):
+class BroadcastLike(Op):
     def perform(self, x, like):
         return ...
 

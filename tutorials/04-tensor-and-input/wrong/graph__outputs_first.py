@@ -61,43 +61,31 @@ class Op:
         return Apply(self, [as_tensor(x) for x in inputs]).outputs[0]
 
     def infer_shape(self, *shapes):
-        return shapes[0]
+        """Return the shape of an elementwise result: a size of 1 is stretched; None stays None."""
+        sizes = [[0 if size is None else size for size in shape] for shape in shapes]
+        return tuple(size or None for size in np.broadcast_shapes(*sizes))
 
     def grad(self, inputs, outputs, output_grads):
         return [None] * len(inputs)
 
 
-def broadcast(*shapes):
-    """Return the shape of an elementwise result: a size of 1 is stretched; None stays None."""
-    sizes = [[0 if size is None else size for size in shape] for shape in shapes]
-    return tuple(size or None for size in np.broadcast_shapes(*sizes))
-
-
-class Elementwise(Op):
-    def infer_shape(self, *shapes):
-        return broadcast(*shapes)
-
-
-class Add(Elementwise):
-    def perform(self, a, b):
-        return a + b
+class Add(Op):
+    perform = np.add
 
     def grad(self, inputs, outputs, output_grads):
         return [SumLike()(output_grads[0], x) for x in inputs]
 
 
-class Mul(Elementwise):
-    def perform(self, a, b):
-        return a * b
+class Mul(Op):
+    perform = np.multiply
 
     def grad(self, inputs, outputs, output_grads):
         (a, b), g = inputs, output_grads[0]
         return [SumLike()(g * b, a), SumLike()(g * a, b)]
 
 
-class Div(Elementwise):
-    def perform(self, a, b):
-        return a / b
+class Div(Op):
+    perform = np.divide
 
     def grad(self, inputs, outputs, output_grads):
         (a, b), g = inputs, output_grads[0]
@@ -155,8 +143,7 @@ class Softmax(Op):
 
 
 class Log(Op):
-    def perform(self, x):
-        return np.log(x)
+    perform = np.log
 
     def grad(self, inputs, outputs, output_grads):
         return [output_grads[0] / inputs[0]]
@@ -178,13 +165,11 @@ class Sum(Op):
         return [BroadcastLike()(output_grads[0], inputs[0])]
 
 
-class ShapeOfLast(Op):
-    def infer_shape(self, *shapes):
-        return shapes[-1]
-
-
-class SumLike(ShapeOfLast):
+class SumLike(Op):
     """Sum x over the axes along which `like` would be stretched to the shape of x."""
+
+    def infer_shape(self, x, like):
+        return like
 
     def perform(self, x, like):
         x = x.sum(axis=tuple(range(x.ndim - like.ndim)))
@@ -195,7 +180,7 @@ class SumLike(ShapeOfLast):
         return [BroadcastLike()(output_grads[0], inputs[0]), None]
 
 
-class BroadcastLike(ShapeOfLast):
+class BroadcastLike(Op):
     """Stretch x to the shape of `like`, whose numbers do not matter."""
 
     def perform(self, x, like):
@@ -213,15 +198,11 @@ def mean(x):
     return Sum()(x) / Sum()(ones_like(x))
 
 
-def applies_in_order(outputs):
+def applies_in_order(outputs, ordered=None):
     """Return all calls that the outputs need, each after the calls whose outputs it reads."""
-    ordered, seen, stack = [], set(), [x.owner for x in reversed(outputs)]
-    while stack:
-        apply = stack.pop()
-        if isinstance(apply, list):  # its inputs are done
-            ordered.append(apply[0])
-        elif apply is not None and apply not in seen:
-            seen.add(apply)
-            stack.append([apply])
-            stack.extend(x.owner for x in reversed(apply.inputs))
-    return ordered[::-1]
+    ordered = [] if ordered is None else ordered
+    for x in outputs:
+        if x.owner is not None and x.owner not in ordered:
+            ordered.append(x.owner)
+            applies_in_order(x.owner.inputs, ordered)
+    return ordered

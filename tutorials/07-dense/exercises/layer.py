@@ -36,11 +36,8 @@ class Node:
         self.outbound_layer = outbound_layer
         self.input_tensors = input_tensors
         self.output_tensors = output_tensors
+        self.is_input = ...
         ...
-
-    @property
-    def is_input(self):
-        return ...
 
     @property
     def parent_nodes(self):

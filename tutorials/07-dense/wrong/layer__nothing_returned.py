@@ -21,14 +21,11 @@ class Node:
         self.outbound_layer = outbound_layer
         self.input_tensors = input_tensors
         self.output_tensors = output_tensors
+        self.is_input = input_tensors == output_tensors
         node_index = len(outbound_layer.inbound_nodes)
         outbound_layer.inbound_nodes.append(self)
         for tensor_index, tensor in enumerate(output_tensors):
             tensor._keras_history = KerasHistory(outbound_layer, node_index, tensor_index)
-
-    @property
-    def is_input(self):
-        return self.input_tensors == self.output_tensors
 
     @property
     def parent_nodes(self):
@@ -67,13 +64,12 @@ class Layer:
         raise NotImplementedError
 
     def __call__(self, inputs):
-        tensors = inputs if isinstance(inputs, list) else [inputs]
+        is_list = isinstance(inputs, list)
         if not self.built:
-            shapes = [x.shape for x in tensors]
-            self.build(shapes if isinstance(inputs, list) else shapes[0])
+            self.build([x.shape for x in inputs] if is_list else inputs.shape)
             self.built = True
         output = self.call(inputs)
-        Node(self, tensors, [output])
+        Node(self, inputs if is_list else [inputs], [output])
 
 
 class InputLayer(Layer):
@@ -101,9 +97,8 @@ class Dense(Layer):
     def build(self, input_shape):
         size = input_shape[-1]
         limit = np.sqrt(6 / (size + self.units))
-        self.kernel = self.add_weight(
-            np.random.uniform(-limit, limit, (size, self.units)), "kernel"
-        )
+        kernel = np.random.uniform(-limit, limit, (size, self.units))
+        self.kernel = self.add_weight(kernel, "kernel")
         self.bias = self.add_weight(np.zeros(self.units), "bias")
 
     def call(self, inputs):

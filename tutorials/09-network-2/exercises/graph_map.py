@@ -17,20 +17,17 @@ Take your own answers and let them work on the Nodes of your engine.
 Fill in the missing parts.
 """
 
+from collections import namedtuple
 
-class GraphMap:
-    def __init__(self, nodes_depths, layers):
-        self.nodes_depths = nodes_depths
-        self.layers = layers
-        self.nodes_by_depth = {}
-        ...
+GraphMap = namedtuple("GraphMap", "nodes_depths nodes_by_depth layers")
 
 
 def map_graph(inputs, outputs):
     nodes = order_nodes([x._keras_history for x in outputs])
     nodes_depths, layers_depths = assign_depths(nodes)
+    nodes_by_depth = ...
     layers = ...
-    return GraphMap(nodes_depths, layers)
+    return GraphMap(nodes_depths, nodes_by_depth, layers)
 
 
 def order_nodes(histories):

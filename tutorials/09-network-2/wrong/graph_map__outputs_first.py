@@ -4,16 +4,9 @@ en: expected the depths in c(b(a(x))), the deepest first to be [3, 2, 1, 0], you
 zh: c(b(a(x))) 的各个深度（从最深的开始）应为 [3, 2, 1, 0]，你的是 [0, 1, 2, 3]
 """
 
+from collections import namedtuple
 
-class GraphMap:
-    """The nodes and the layers of a graph, the deepest first."""
-
-    def __init__(self, nodes_depths, layers):
-        self.nodes_depths = nodes_depths
-        self.layers = layers
-        self.nodes_by_depth = {}
-        for depth in sorted(set(nodes_depths.values())):
-            self.nodes_by_depth[depth] = [n for n, d in nodes_depths.items() if d == depth]
+GraphMap = namedtuple("GraphMap", "nodes_depths nodes_by_depth layers")
 
 
 def map_graph(inputs, outputs):
@@ -22,27 +15,27 @@ def map_graph(inputs, outputs):
     for node in nodes:
         if node.is_input and node.output_tensors[0] not in inputs:
             raise ValueError(f"the outputs need the Input {node.outbound_layer.name!r}: pass it")
+    nodes_by_depth = {}
+    for depth in sorted(set(nodes_depths.values())):
+        nodes_by_depth[depth] = [n for n, d in nodes_depths.items() if d == depth]
     layers = sorted(layers_depths, key=layers_depths.get, reverse=True)
-    return GraphMap(nodes_depths, layers)
+    return GraphMap(nodes_depths, nodes_by_depth, layers)
 
 
 def order_nodes(histories):
     """Return all nodes that the outputs need, each after its parents."""
-    ordered, in_progress = [], []
+    ordered = []
 
-    def visit(node):
-        if node in in_progress:
+    def visit(node, path):
+        if node in path:
             raise ValueError(f"a cycle at {node.outbound_layer.name!r}")
-        if node in ordered:
-            return
-        in_progress.append(node)
-        for parent in node.parent_nodes:
-            visit(parent)
-        in_progress.pop()
-        ordered.append(node)
+        if node not in ordered:
+            for parent in node.parent_nodes:
+                visit(parent, [*path, node])
+            ordered.append(node)
 
     for layer, node_index, _ in histories:
-        visit(layer.inbound_nodes[node_index])
+        visit(layer.inbound_nodes[node_index], path=[])
     return ordered
 
 

@@ -16,26 +16,24 @@ class Function:
         self.inputs = inputs
         self.outputs = outputs
         self.updates = list(updates)
-        self.results = [*outputs, *[new_value for _, new_value in self.updates]]
-        self.schedule = applies_in_order(self.results)
+        self.schedule = applies_in_order([*outputs, *[new for _, new in self.updates]])
 
     def __call__(self, arrays):
         values = dict(zip(self.inputs, arrays, strict=True))
 
         def value_of(tensor):
-            if tensor in values:
-                return values[tensor]
             if tensor.owner is not None:
                 return tensor.owner.op.perform(*[value_of(x) for x in tensor.owner.inputs])
-            if tensor.value is None:
+            value = values.get(tensor, tensor.value)
+            if value is None:
                 raise ValueError(f"the outputs need {tensor.name!r}, which is not an input")
-            return tensor.value
+            return value
 
-        results = [value_of(x) for x in self.results]
-        new_values = results[len(self.outputs) :]
-        for (variable, _), array in zip(self.updates, new_values, strict=True):
+        results = [value_of(x) for x in self.outputs]
+        new_values = [(variable, value_of(new)) for variable, new in self.updates]
+        for variable, array in new_values:
             variable.value = np.array(array)
-        return results[: len(self.outputs)]
+        return results
 
 
 class SGD:

@@ -16,26 +16,23 @@ class Function:
         self.inputs = inputs
         self.outputs = outputs
         self.updates = list(updates)
-        self.results = [*outputs, *[new_value for _, new_value in self.updates]]
-        self.schedule = applies_in_order(self.results)
+        self.schedule = applies_in_order([*outputs, *[new for _, new in self.updates]])
 
     def __call__(self, arrays):
         values = dict(zip(self.inputs, arrays, strict=True))
 
         def value_of(tensor):
-            if tensor in values:
-                return values[tensor]
-            if tensor.value is None:
+            value = values.get(tensor, tensor.value)
+            if value is None:
                 raise ValueError(f"the outputs need {tensor.name!r}, which is not an input")
-            return tensor.value
+            return value
 
         for apply in self.schedule:
-            arrays = [value_of(x) for x in apply.inputs]
-            values[apply.outputs[0]] = apply.op.perform(*arrays)
-        outputs = [value_of(x) for x in self.outputs]
-        for variable, new_value in self.updates:
-            variable.value = np.array(value_of(new_value))
-        return outputs
+            values[apply.outputs[0]] = apply.op.perform(*[value_of(x) for x in apply.inputs])
+        results = [value_of(x) for x in self.outputs]
+        for variable, new in self.updates:
+            variable.value = np.array(value_of(new))
+        return results
 
 
 class SGD:

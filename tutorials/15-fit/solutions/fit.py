@@ -38,9 +38,7 @@ class Model(Network):
         """Return the mean loss of each epoch."""
         losses = []
         for _ in range(epochs):
-            rows = np.arange(len(x))
-            if shuffle:
-                np.random.shuffle(rows)
+            rows = np.random.permutation(len(x)) if shuffle else np.arange(len(x))
             total = 0.0
             for start in range(0, len(x), batch_size):
                 batch = rows[start : start + batch_size]

@@ -41,9 +41,7 @@ class Model(Network):
     def fit(self, x, y, batch_size=32, epochs=1, shuffle=True):
         """Return the mean loss of each epoch."""
         losses = []
-        rows = np.arange(len(x))
-        if shuffle:
-            np.random.shuffle(rows)
+        rows = np.random.permutation(len(x)) if shuffle else np.arange(len(x))
         for _ in range(epochs):
             total = 0.0
             for start in range(0, len(x), batch_size):
