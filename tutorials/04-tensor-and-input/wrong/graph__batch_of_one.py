@@ -1,7 +1,7 @@
-"""broadcast takes a size that is not known for a 1.
+"""infer_shape takes a size that is not known for a 1.
 
-en: expected the output shape of Add() for (None, 2), (2,) to be (None, 2), yours is (1, 2)
-zh: Add() 对 (None, 2), (2,) 的输出形状应为 (None, 2)，你的是 (1, 2)
+en: expected the shape of op(x, 2.0) to be (None, 3), yours is (1, 3)
+zh: op(x, 2.0) 的形状应为 (None, 3)，你的是 (1, 3)
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """The order begins with the outputs.
 
-en: expected each Apply after those that compute its inputs, yours has `add` before one of them
-zh: 每个 Apply 应排在计算其输入的 Apply 之后，你的把 `add` 排在了其中一个之前
+en: expected each Apply after those that compute its inputs, yours has `relu` before one of them
+zh: 每个 Apply 应排在计算其输入的 Apply 之后，你的把 `relu` 排在了其中一个之前
 """
 
 import numpy as np
