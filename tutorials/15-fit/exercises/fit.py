@@ -10,7 +10,8 @@
 - train_on_batch(x, y): one step; returns the loss as a float, that of the weights before the step.
 - fit: in each epoch go through the rows in batches of `batch_size`; the last batch can be smaller.
   With shuffle=True the rows are in a new random order in each epoch, by np.random.permutation, and
-  x and y stay together. Return the list with the mean loss of each epoch: a batch counts by its rows.
+  x and y stay together. Return the list with the mean loss of each epoch: a batch counts by its
+  rows.
 - predict(x): the array of the first output.
 
 The network is that of part 4. Fill in the missing parts.
