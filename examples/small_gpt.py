@@ -6,8 +6,11 @@ python examples/small_gpt.py zh 2000    trains on one of them, for that many ste
 Chapter 21 of the course explains it. The texts are in its folder, and in the public domain.
 """
 
+import os
 import sys
 import time
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices: more threads only wait
 
 import numpy as np
 

@@ -82,6 +82,8 @@ def test_in_pytorch_it_gets_nan_or_zeros():
     attention = torch.nn.MultiheadAttention(2, 1, bias=False, batch_first=True)
     found, _ = attention(x, x, x, attn_mask=~mask[0])
     assert torch.isnan(found[0, 1]).all()
+    found, _ = attention(x, x, x, attn_mask=~mask[0], need_weights=False)
+    assert found[0, 1].tolist() == [0, 0]
     found = torch.nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=mask)
     assert found[0, 1].tolist() == [0, 0]
 
@@ -104,6 +106,35 @@ def test_scores_of_random_vectors_spread_like_the_root():
     rows = [line.split() for line in printed("21", "scaling").splitlines()[1:]]
     for d, spread, *_ in rows:
         assert float(spread) == pytest.approx(math.sqrt(int(d)), rel=0.1)
+
+
+def test_without_positions_swapped_inputs_give_swapped_results():
+    swapped = [1, 0, 2]
+    head = one_head(ks)
+    close(head(X[:, swapped], X[:, swapped]), head(X, X)[:, swapped])
+
+
+def test_the_results_of_heads_are_added():
+    heads = ks.layers.MultiHeadAttention(3, 4, use_bias=False)
+    heads(X, X)
+    rng = np.random.default_rng(0)
+    heads.set_weights([rng.normal(size=weight.shape) for weight in heads.weights])
+    query, key, value, back = heads.get_weights()
+    expected = 0
+    for head in range(3):
+        scores = (X[0] @ query[:, head]) @ (X[0] @ key[:, head]).T / math.sqrt(4)
+        weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+        expected = expected + weights @ (X[0] @ value[:, head]) @ back[head]
+    close(heads(X, X)[0], expected)
+
+
+def test_what_two_heads_look_at_from_the_spaces_of_the_line():
+    lines = printed("21", "attention-maps").splitlines()[1:]
+    *heads, text = [line.partition(":")[2].split() for line in lines]
+    spaces = [at for at, one in enumerate(text) if one == "_"]
+    assert len(spaces) == 5
+    assert {heads[0][at] for at in spaces} == {"_"}
+    assert [heads[1][at] for at in spaces] == ["k", "d", "d", "d", "d"]
 
 
 # --- chapter 22 -----------------------------------------------------------------------------------
@@ -255,6 +286,19 @@ def test_what_the_chapter_quotes_is_in_the_source():
     assert answer(quoted, keras, list(QUOTED)) == [True] * len(QUOTED)
     for name in ("en", "zh"):
         assert QUOTED[0] in chapter_of_the_course("22").lessons[name].source
+
+
+def writes_the_layers_before_an_epoch_ends(library):
+    """Return whether `fit` writes the state into the layers after the batches of an epoch."""
+    source = inspect.getsource(library.Model.fit)
+    places = ["self.train_function(", "self.jax_state_sync()", "callbacks.on_epoch_end("]
+    found = [source.find(place) for place in places]
+    return -1 < found[0] < found[1] < found[2]
+
+
+@asks_keras
+def test_on_jax_the_state_is_written_into_the_layers_once_an_epoch():
+    assert answer(writes_the_layers_before_an_epoch_ends, keras)
 
 
 def operations(library):
