@@ -309,6 +309,18 @@ class Schedule:
         A result needs a placeholder that is not among the inputs.
     ArgumentError
         An input is given twice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kerascope import backend as K
+    >>> x = K.placeholder((2,))
+    >>> schedule = Schedule([x], [K.square(x) + 1.0])
+    >>> values = schedule.start([np.array([1.0, 2.0])])
+    >>> for step in schedule.steps:
+    ...     perform_on(step, values)
+    >>> [step.apply.op.name for step in schedule.steps], values[schedule.results[0]].tolist()
+    (['square', 'add'], [2.0, 5.0])
     """
 
     def __init__(

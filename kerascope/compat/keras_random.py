@@ -34,6 +34,15 @@ class SeedGenerator:
     ----------
     seed : int, optional
         The first seed. Without it, numbers are drawn from NumPy's global generator.
+
+    Examples
+    --------
+    >>> seeds = SeedGenerator(5)
+    >>> seeds.next(), seeds.next()
+    (5, 6)
+    >>> one, other = (uniform((2,), seed=SeedGenerator(5)).tolist() for _ in range(2))
+    >>> one == other
+    True
     """
 
     def __init__(self, seed: int | None = None) -> None:

@@ -76,6 +76,15 @@ class GraphMap:
         flavour is "2".
     flavour : {"1", "2"}
         The Keras whose algorithm made the map.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Add, Dense, Input
+    >>> x = Input((3,), name="x")
+    >>> y = Add(name="sum")([x, Dense(3, name="dense")(x)])
+    >>> graph_map = map_graph([x], [y])
+    >>> [(layer.name, graph_map.layers_depths[layer]) for layer in graph_map.layers]
+    [('x', 2), ('dense', 1), ('sum', 0)]
     """
 
     nodes_in_decreasing_depth: list[Node] = field(default_factory=list)

@@ -27,7 +27,17 @@ if TYPE_CHECKING:
 
 
 class KerasHistory(NamedTuple):
-    """The origin of a tensor: it is output `tensor_index` of call `node_index` of `layer`."""
+    """The origin of a tensor: it is output `tensor_index` of call `node_index` of `layer`.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Dense, Input
+    >>> x, layer = Input((3,)), Dense(1, name="dense")
+    >>> first, second = layer(x), layer(x)
+    >>> history = second._keras_history
+    >>> history.layer.name, history.node_index, history.tensor_index, history.node.name
+    ('dense', 1, 0, 'dense_ib-1')
+    """
 
     layer: Layer
     node_index: int

@@ -33,7 +33,16 @@ _registry = Registry("learning rate schedule")
 
 
 class LearningRateSchedule(Configured):
-    """Base of all schedules. For a schedule of your own, define `__call__(step)`."""
+    """Base of all schedules. For a schedule of your own, define `__call__(step)`.
+
+    Examples
+    --------
+    >>> class Warmup(LearningRateSchedule):
+    ...     def __call__(self, step):
+    ...         return K.minimum(step / 4, 1.0)
+    >>> [float(K.eval(Warmup()(K.constant(step)))) for step in (0.0, 1.0, 2.0, 9.0)]
+    [0.0, 0.25, 0.5, 1.0]
+    """
 
     def __call__(self, step: Tensor) -> Tensor:
         """Return the learning rate of a step.
@@ -113,6 +122,12 @@ class InverseTimeDecay(LearningRateSchedule):
     staircase : bool
         Whether the rate changes only every `decay_steps` steps, instead of at each step.
     name : str, optional
+
+    Examples
+    --------
+    >>> schedule = InverseTimeDecay(1.0, decay_steps=10, decay_rate=1.0)
+    >>> [float(K.eval(schedule(K.constant(step)))) for step in (0.0, 10.0, 30.0)]
+    [1.0, 0.5, 0.25]
     """
 
     def __init__(
@@ -152,6 +167,12 @@ class PiecewiseConstantDecay(LearningRateSchedule):
     ------
     ArgumentError
         `values` does not have one item more than `boundaries`.
+
+    Examples
+    --------
+    >>> schedule = PiecewiseConstantDecay([10, 20], [1.0, 0.5, 0.25])
+    >>> [float(K.eval(schedule(K.constant(step)))) for step in (0.0, 10.0, 11.0, 30.0)]
+    [1.0, 1.0, 0.5, 0.25]
     """
 
     def __init__(
@@ -198,6 +219,12 @@ class PolynomialDecay(LearningRateSchedule):
     Notes
     -----
     (initial - end) * (1 - step / decay_steps)^power + end
+
+    Examples
+    --------
+    >>> schedule = PolynomialDecay(1.0, decay_steps=10, end_learning_rate=0.5)
+    >>> [float(K.eval(schedule(K.constant(step)))) for step in (0.0, 5.0, 10.0, 30.0)]
+    [1.0, 0.75, 0.5, 0.5]
     """
 
     def __init__(
@@ -251,6 +278,14 @@ class CosineDecay(LearningRateSchedule):
     References
     ----------
     1. Loshchilov, Hutter: SGDR, Stochastic Gradient Descent with Warm Restarts, ICLR 2017.
+
+    Examples
+    --------
+    A warmup of four steps, then a decay of ten steps:
+
+    >>> schedule = CosineDecay(0.0, decay_steps=10, warmup_target=1.0, warmup_steps=4)
+    >>> [round(float(K.eval(schedule(K.constant(step)))), 3) for step in (0.0, 2.0, 4.0, 9.0, 14.0)]
+    [0.0, 0.5, 1.0, 0.5, 0.0]
     """
 
     def __init__(
@@ -312,6 +347,14 @@ class CosineDecayRestarts(LearningRateSchedule):
     References
     ----------
     1. Loshchilov, Hutter: SGDR, Stochastic Gradient Descent with Warm Restarts, ICLR 2017.
+
+    Examples
+    --------
+    The second decay starts after ten steps, at half the rate, and is twice as long:
+
+    >>> schedule = CosineDecayRestarts(1.0, first_decay_steps=10, m_mul=0.5)
+    >>> [round(float(K.eval(schedule(K.constant(step)))), 3) for step in (0.0, 10.0, 20.0, 30.0)]
+    [1.0, 0.5, 0.25, 0.25]
     """
 
     def __init__(

@@ -38,7 +38,18 @@ SUBSETS = ("training", "validation", None)
 
 
 class ImageChanges(Protocol):
-    """The methods of `ImageDataGenerator` that an iterator uses."""
+    """The methods of `ImageDataGenerator` that an iterator uses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kerascope.preprocessing.image import ImageDataGenerator
+    >>> changes: ImageChanges = ImageDataGenerator(rescale=0.5)
+    >>> image = np.full((1, 1, 1), 4.0)
+    >>> parameters = changes.get_random_transform(image.shape)
+    >>> changes.standardize(changes.apply_transform(image, parameters)).ravel().tolist()
+    [2.0]
+    """
 
     validation_split: float
 
@@ -73,6 +84,15 @@ class Iterator(Sequence):
     ----------
     pass_number : int
         Number of completed passes over the samples.
+
+    Examples
+    --------
+    >>> class Numbers(Iterator):
+    ...     def _get_batches_of_transformed_samples(self, index_array):
+    ...         return index_array.tolist()
+    >>> batches = Numbers(5, batch_size=2, shuffle=False, seed=None)
+    >>> len(batches), [next(batches) for _ in range(4)], batches.pass_number
+    (3, [[0, 1], [2, 3], [4], [0, 1]], 1)
     """
 
     def __init__(self, n: int, batch_size: int, shuffle: bool, seed: int | None) -> None:
@@ -174,6 +194,17 @@ class ImageIterator(Iterator):
     """Base class of iterators over images, which are changed at random and can be saved.
 
     A subclass defines `_load(place)`, which returns the image number `place` as an array.
+
+    Examples
+    --------
+    `flow` returns an iterator of this kind. It changes copies of the images, batch by batch:
+
+    >>> import numpy as np
+    >>> from kerascope.preprocessing.image import ImageDataGenerator
+    >>> images = np.ones((3, 8, 8, 1))
+    >>> batches = ImageDataGenerator(rescale=0.5).flow(images, batch_size=2)
+    >>> [float(batch.max()) for batch in (next(batches), next(batches), images)]
+    [0.5, 0.5, 1.0]
     """
 
     def __init__(
@@ -264,6 +295,15 @@ class NumpyArrayIterator(ImageIterator):
     ------
     DataError
         The arrays have different lengths, or the images do not have 3 axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kerascope.preprocessing.image import ImageDataGenerator
+    >>> images, targets = np.ones((5, 8, 8, 1)), np.arange(5)
+    >>> batches = NumpyArrayIterator(images, targets, ImageDataGenerator(), batch_size=2)
+    >>> [(x.shape, y.tolist()) for x, y in (batches[0], batches[2])]
+    [((2, 8, 8, 1), [0, 1]), ((1, 8, 8, 1), [4])]
     """
 
     def __init__(
@@ -378,6 +418,20 @@ class FileIterator(ImageIterator):
         Number of classes, and number of files.
     image_shape : tuple of int
         The shape of one image.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from kerascope.preprocessing.image import ImageDataGenerator
+    >>> with TemporaryDirectory() as folder:
+    ...     for name in ("1.png", "2.png"):
+    ...         Path(folder, name).touch()
+    ...     flow = ImageDataGenerator().flow_from_dataframe
+    ...     batches = flow({"filename": ["2.png", "3.png", "1.png"]}, folder, class_mode=None)
+    Found 2 images belonging to 0 classes.
+    >>> batches.filenames, batches.image_shape  # there is no 3.png
+    (['2.png', '1.png'], (256, 256, 3))
     """
 
     filenames: list[str]
@@ -475,6 +529,20 @@ class DirectoryIterator(FileIterator):
     -----
     KerascopeWarning
         One of `classes` has no folder.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from kerascope.preprocessing.image import ImageDataGenerator
+    >>> with TemporaryDirectory() as folder:
+    ...     for path in (Path(folder, "cat", "1.png"), Path(folder, "dog", "2.png")):
+    ...         path.parent.mkdir()
+    ...         path.touch()
+    ...     batches = DirectoryIterator(folder, ImageDataGenerator())
+    Found 2 images belonging to 2 classes.
+    >>> batches.class_indices, batches.classes.tolist()
+    ({'cat': 0, 'dog': 1}, [0, 1])
     """
 
     def __init__(
@@ -546,6 +614,20 @@ class DataFrameIterator(FileIterator):
     ------
     DataError
         A column is missing, or no file of the table is in the folder.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from kerascope.preprocessing.image import ImageDataGenerator
+    >>> table = {"filename": ["1.png", "2.png", "3.png"], "class": ["dog", "cat", "dog"]}
+    >>> with TemporaryDirectory() as folder:
+    ...     for name in table["filename"]:
+    ...         Path(folder, name).touch()
+    ...     batches = DataFrameIterator(table, folder, ImageDataGenerator())
+    Found 3 images belonging to 2 classes.
+    >>> batches.class_indices, batches.classes.tolist()
+    ({'cat': 0, 'dog': 1}, [1, 0, 1])
     """
 
     def __init__(

@@ -57,6 +57,18 @@ class BaseWrapper:
     ------
     ArgumentError
         If an argument belongs neither to `build_fn` nor to a method of the model.
+
+    Examples
+    --------
+    Each function gets those of the estimator's arguments that it accepts:
+
+    >>> def build(units=4):
+    ...     return Sequential()
+    >>> estimator = BaseWrapper(build, units=8, epochs=2)
+    >>> estimator.filter_sk_params(build), estimator.filter_sk_params(Sequential.fit)
+    ({'units': 8}, {'epochs': 2})
+    >>> estimator.set_params(units=16)
+    BaseWrapper(build_fn=build, units=16, epochs=2)
     """
 
     _kind = "estimator"

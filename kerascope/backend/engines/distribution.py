@@ -59,6 +59,12 @@ class DeviceMesh:
     ------
     ArgumentError
         The numbers of axes, names and devices do not fit each other, or a name occurs twice.
+
+    Examples
+    --------
+    >>> mesh = DeviceMesh((2, 2), ["batch", "model"], ["cpu:0", "cpu:1", "cpu:2", "cpu:3"])
+    >>> mesh.devices.tolist(), mesh.size_of("model")
+    ([['cpu:0', 'cpu:1'], ['cpu:2', 'cpu:3']], 2)
     """
 
     def __init__(
@@ -97,6 +103,15 @@ class TensorLayout:
     ------
     ArgumentError
         A name is not an axis of the mesh, or occurs twice.
+
+    Examples
+    --------
+    The columns of a matrix are divided over two devices, its rows are not:
+
+    >>> mesh = DeviceMesh((2,), ["model"], ["cpu:0", "cpu:1"])
+    >>> layout = TensorLayout((None, "model"), mesh)
+    >>> [mesh.size_of(name) for name in layout.axes]
+    [1, 2]
     """
 
     def __init__(self, axes: Sequence[str | None], device_mesh: DeviceMesh | None = None) -> None:
@@ -123,6 +138,13 @@ class LayoutMap(UserDict[str, Any]):
     ------
     ArgumentError
         A key is set for the second time, or two keys match a path.
+
+    Examples
+    --------
+    >>> layout_map = LayoutMap(DeviceMesh((2,), ["model"], ["cpu:0", "cpu:1"]))
+    >>> layout_map["dense.*kernel"] = (None, "model")
+    >>> layout_map["dense_1/kernel"].axes, layout_map["dense_1/bias"]
+    ((None, 'model'), None)
     """
 
     def __init__(self, device_mesh: DeviceMesh) -> None:
@@ -160,6 +182,14 @@ class Distribution:
     device_mesh : DeviceMesh
     batch_dim_name : str, optional
         The axis of the mesh over which batches are divided; by default the first one.
+
+    Examples
+    --------
+    Batches of 6 samples are divided over two devices, batches of 7 are not:
+
+    >>> halves = Distribution(DeviceMesh((2,), ["batch"], ["cpu:0", "cpu:1"]))
+    >>> [halves.get_data_layout((samples, 10)).axes for samples in (6, 7)]
+    [('batch', None), (None, None)]
     """
 
     def __init__(self, device_mesh: DeviceMesh, batch_dim_name: str | None = None) -> None:
@@ -208,6 +238,16 @@ class DataParallel(Distribution):
     Notes
     -----
     A batch whose size cannot be divided by the number of devices is computed by each of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kerascope import backend as K
+    >>> parallel = DataParallel(devices=["cpu:0", "cpu:1"])
+    >>> parallel.get_data_layout((6, 10)).axes
+    ('batch', None)
+    >>> parallel.get_variable_layout(K.variable(np.ones((10, 4)))).axes  # whole on each device
+    (None, None)
     """
 
     def __init__(
@@ -231,6 +271,16 @@ class ModelParallel(Distribution):
         The axis of the mesh for batches; by default the first one.
     auto_shard_dataset : bool
         Accepted for Keras 3 and ignored: each process is given whole batches.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Dense
+    >>> layout_map = LayoutMap(DeviceMesh((1, 2), ["batch", "model"], ["cpu:0", "cpu:1"]))
+    >>> layout_map["kernel"] = (None, "model")
+    >>> parallel, layer = ModelParallel(layout_map=layout_map), Dense(4)
+    >>> layer.build((None, 3))
+    >>> [parallel.get_variable_layout(weight).axes for weight in layer.weights]
+    [(None, 'model'), (None,)]
     """
 
     def __init__(

@@ -16,7 +16,16 @@ from kerascope.user_frames import warn
 
 
 class WeightConstraints(dict[Variable, Any]):
-    """The constraints of a layer's weights. `constraints[w] = c` sets the constraint of `w`."""
+    """The constraints of a layer's weights. `constraints[w] = c` sets the constraint of `w`.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> weight, table = K.variable([1.0]), WeightConstraints()
+    >>> table[weight] = "nonneg"
+    >>> weight.constraint
+    NonNeg()
+    """
 
     def __setitem__(self, weight: Variable, constraint: Any) -> None:
         weight.constraint = constraints.get(constraint)

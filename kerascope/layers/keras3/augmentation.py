@@ -113,6 +113,15 @@ class RandomHue(_Colors):
     ------
     ArgumentError
         The factor is outside 0 to 1.
+
+    Examples
+    --------
+    With factor 1, the hue is shifted by half of the color circle, from red to cyan:
+
+    >>> import numpy as np
+    >>> red = np.array([[[[255.0, 0.0, 0.0]]]])
+    >>> RandomHue((1.0, 1.0))(red).ravel().tolist()
+    [0.0, 255.0, 255.0]
     """
 
     factor_range = (0.0, 1.0)
@@ -141,6 +150,15 @@ class RandomSaturation(_Colors):
         and the saturation is multiplied by x / (1 - x), so that 0.5 changes nothing.
     value_range, data_format, seed, **kwargs : object
         As for `RandomHue`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pink = np.array([[[[200.0, 100.0, 100.0]]]])
+    >>> RandomSaturation((0.0, 0.0))(pink).ravel().round().tolist()  # no color left
+    [200.0, 200.0, 200.0]
+    >>> RandomSaturation((0.5, 0.5))(pink).ravel().round().tolist()  # unchanged
+    [200.0, 100.0, 100.0]
     """
 
     def change(self, images: Tensor) -> Tensor:
@@ -162,6 +180,15 @@ class RandomColorDegeneration(_Colors):
         Limits; one number f means (-f, f). The fraction of gray is drawn between the limits.
     value_range, data_format, seed, **kwargs : object
         As for `RandomHue`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> red = np.array([[[[255.0, 0.0, 0.0]]]])
+    >>> RandomColorDegeneration((1.0, 1.0))(red).ravel().round().tolist()  # all gray
+    [76.0, 76.0, 76.0]
+    >>> RandomColorDegeneration((0.5, 0.5))(red).ravel().round().tolist()  # half of it
+    [166.0, 38.0, 38.0]
     """
 
     def change(self, images: Tensor) -> Tensor:
@@ -181,6 +208,16 @@ class RandomSharpness(_Colors):
         limits: 0 blurs the image, 0.5 leaves the image unchanged, 1 sharpens it.
     value_range, data_format, seed, **kwargs : object
         As for `RandomHue`.
+
+    Examples
+    --------
+    With factor 0, a pixel gives an equal part of its value to each of its neighbours:
+
+    >>> import numpy as np
+    >>> image = np.zeros((1, 3, 3, 1))
+    >>> image[0, 1, 1, 0] = 13.0
+    >>> RandomSharpness((0.0, 0.0))(image)[0, :, :, 0].round().tolist()
+    [[1.0, 1.0, 1.0], [1.0, 5.0, 1.0], [1.0, 1.0, 1.0]]
     """
 
     factor_range = (0.0, 1.0)
@@ -213,6 +250,15 @@ class RandomPosterization(_Colors):
         limits, without the upper limit unless both are equal.
     value_range, data_format, seed, **kwargs : object
         As for `RandomHue`.
+
+    Examples
+    --------
+    Two bits leave the four values 0, 64, 128 and 192:
+
+    >>> import numpy as np
+    >>> pixels = np.array([10.0, 100.0, 150.0, 250.0]).reshape(1, 1, 4, 1)
+    >>> RandomPosterization((2, 2))(pixels).ravel().tolist()
+    [0.0, 64.0, 128.0, 192.0]
     """
 
     factor_range = (1, 8)
@@ -238,6 +284,13 @@ class RandomInvert(_RandomImages):
         drawn between the limits.
     value_range, seed, data_format, **kwargs : object
         As for `RandomHue`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pixels = np.array([0.0, 55.0, 255.0]).reshape(1, 1, 3, 1)
+    >>> RandomInvert((1.0, 1.0))(pixels).ravel().tolist()
+    [255.0, 200.0, 0.0]
     """
 
     factor_range = (0.0, 1.0)
@@ -270,6 +323,13 @@ class RandomGrayscale(_RandomImages):
         The probability that an image becomes gray, from 0 to 1.
     data_format, seed, **kwargs : object
         As for `RandomHue`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> red = np.array([[[[255.0, 0.0, 0.0]]]])
+    >>> RandomGrayscale(factor=1.0)(red).ravel().round().tolist()
+    [76.0, 76.0, 76.0]
     """
 
     factor_range = (0.0, 1.0)
@@ -309,6 +369,15 @@ class Solarization(_RandomImages):
         the second. The offset is added to the pixels before they are compared with the threshold.
     value_range, seed, **kwargs : object
         As for `RandomHue`.
+
+    Examples
+    --------
+    Here the threshold is between 0.5 and 127.5, so the dark pixel is kept:
+
+    >>> import numpy as np
+    >>> pixels = np.array([0.0, 200.0]).reshape(1, 1, 2, 1)
+    >>> Solarization(threshold_factor=(0.5, 0.5))(pixels).ravel().tolist()
+    [0.0, 55.0]
     """
 
     factor_range = (0.0, 1.0)
@@ -355,6 +424,13 @@ class AutoContrast(Layer):
     ------
     ArgumentError
         `data_format` is "channels_first".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pixels = np.array([50.0, 100.0, 150.0]).reshape(1, 1, 3, 1)
+    >>> AutoContrast()(pixels).ravel().tolist()
+    [0.0, 127.5, 255.0]
     """
 
     def __init__(
@@ -407,6 +483,15 @@ class RandomShear(_RandomImages):
         Value for "constant".
     data_format, seed, **kwargs : object
         As for `RandomHue`.
+
+    Examples
+    --------
+    Each row is shifted by one column against the row above it, here to the right:
+
+    >>> import numpy as np
+    >>> image = np.arange(1.0, 10.0).reshape(1, 3, 3, 1)
+    >>> RandomShear((1.0, 1.0), fill_mode="constant", seed=1)(image)[0, :, :, 0].tolist()
+    [[1.0, 2.0, 3.0], [0.0, 4.0, 5.0], [0.0, 0.0, 7.0]]
     """
 
     factor_range = (-1.0, 1.0)
@@ -475,19 +560,21 @@ class _UntrainedImages(_RandomImages):
 
 
 def _untrained(
-    name: str, does: str, signature: Callable[..., None], ranges: Sequence[str] = ("factor",)
+    call: str, does: str, signature: Callable[..., None], ranges: Sequence[str] = ("factor",)
 ) -> type[_UntrainedImages]:
     """Return the class of a Keras 3 layer that is supported in prediction only.
 
     Parameters
     ----------
-    name, does : str
-        Name of the class, and the beginning of its docstring.
+    call, does : str
+        A call of the class, which gives its name and the example of its docstring, and the
+        beginning of that docstring.
     signature : callable
         A function with the arguments of the constructor.
     ranges : sequence of str
         Names of the arguments that are one number or a pair: see `_RandomImages.check_factor`.
     """
+    name = call.partition("(")[0]
     own = list(inspect.signature(signature).parameters.values())
     parameters = inspect.Signature([Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *own])
 
@@ -507,7 +594,7 @@ def _untrained(
     members = {
         "__init__": construct,
         "__module__": __name__,
-        "__doc__": _DOCUMENTED.format(does=does, name=name, listed=listed),
+        "__doc__": _DOCUMENTED.format(does=does, name=name, call=call, listed=listed),
     }
     return type(name, (_UntrainedImages,), members)
 
@@ -525,58 +612,67 @@ _DOCUMENTED = """{does}; supported in prediction only.
     ------
     NotYetError
         The layer is used in training.
+
+    Examples
+    --------
+    In prediction, images pass unchanged:
+
+    >>> import numpy as np
+    >>> images = np.arange(48.0).reshape(1, 4, 4, 3)
+    >>> bool(({call}(images, training=False) == images).all())
+    True
     """
 
 _PIXELS = (0, 255)
 
 RandomColorJitter = _untrained(
-    "RandomColorJitter",
+    "RandomColorJitter(hue_factor=0.2)",
     "Changes brightness, contrast, saturation and hue",
     lambda value_range=_PIXELS, brightness_factor=None, contrast_factor=None,
     saturation_factor=None, hue_factor=None, seed=None, data_format=None, **kwargs: None,
 )  # fmt: skip
 RandomErasing = _untrained(
-    "RandomErasing",
+    "RandomErasing(scale=(0.1, 0.3))",
     "Fills a part of each image",
     lambda factor=1.0, scale=(0.02, 0.33), fill_value=None, value_range=_PIXELS, seed=None,
     data_format=None, **kwargs: None,
     ("factor", "scale"),
 )  # fmt: skip
 RandomGaussianBlur = _untrained(
-    "RandomGaussianBlur",
+    "RandomGaussianBlur(kernel_size=5)",
     "Blurs images",
     lambda factor=1.0, kernel_size=3, sigma=1.0, value_range=_PIXELS, data_format=None, seed=None,
     **kwargs: None,
     ("factor", "sigma"),
 )  # fmt: skip
 RandomPerspective = _untrained(
-    "RandomPerspective",
+    "RandomPerspective(scale=0.2)",
     "Changes the perspective of images",
     lambda factor=1.0, scale=1.0, interpolation="bilinear", fill_value=0.0, seed=None,
     data_format=None, **kwargs: None,
 )  # fmt: skip
 RandomElasticTransform = _untrained(
-    "RandomElasticTransform",
+    "RandomElasticTransform(factor=0.5, scale=0.5)",
     "Moves pixels by smooth random distances",
     lambda factor=1.0, scale=1.0, interpolation="bilinear", fill_mode="reflect", fill_value=0.0,
     value_range=_PIXELS, seed=None, data_format=None, **kwargs: None,
     ("factor", "scale"),
 )  # fmt: skip
 RandAugment = _untrained(
-    "RandAugment",
+    "RandAugment(num_ops=3)",
     "Applies augmentations that are chosen at random",
     lambda value_range=_PIXELS, num_ops=2, factor=0.5, interpolation="bilinear", seed=None,
     data_format=None, **kwargs: None,
 )  # fmt: skip
 AugMix = _untrained(
-    "AugMix",
+    "AugMix(num_chains=2)",
     "Mixes images that went through chains of augmentations",
     lambda value_range=_PIXELS, num_chains=3, chain_depth=3, factor=0.3, alpha=1.0, all_ops=True,
     interpolation="bilinear", seed=None, data_format=None, **kwargs: None,
 )  # fmt: skip
 # Keras 3.15 returns whole images in prediction, although it states the new size.
 RandomCrop = _untrained(
-    "RandomCrop",
+    "RandomCrop(2, 2)",
     "Cuts a part out of the images of a batch",
     lambda height, width, seed=None, data_format=None, **kwargs: None,
 )  # fmt: skip

@@ -259,6 +259,17 @@ class RandomFlip(_RandomImages):
         Default `K.image_data_format()`.
     **kwargs
         As for `Layer`.
+
+    Examples
+    --------
+    Of four equal images, three are flipped here:
+
+    >>> import numpy as np
+    >>> images = np.array([[[[1.0], [2.0]]]] * 4)
+    >>> RandomFlip("horizontal", seed=1)(images).reshape(4, 2).tolist()
+    [[2.0, 1.0], [2.0, 1.0], [2.0, 1.0], [1.0, 2.0]]
+    >>> RandomFlip("horizontal")(images, training=False).reshape(4, 2).tolist()
+    [[1.0, 2.0], [1.0, 2.0], [1.0, 2.0], [1.0, 2.0]]
     """
 
     def __init__(
@@ -295,6 +306,15 @@ class RandomBrightness(_RandomImages):
         Makes the random amounts repeatable.
     **kwargs
         As for `Layer`; `data_format` too.
+
+    Examples
+    --------
+    With factor 0.2, a fifth of 255 is added:
+
+    >>> import numpy as np
+    >>> pixels = np.array([0.0, 100.0, 250.0]).reshape(1, 1, 3, 1)
+    >>> RandomBrightness((0.2, 0.2))(pixels).ravel().round().tolist()
+    [51.0, 151.0, 255.0]
     """
 
     def __init__(
@@ -325,6 +345,16 @@ class RandomContrast(_RandomImages):
         Makes the random numbers repeatable.
     **kwargs
         As for `Layer`; `data_format` too.
+
+    Examples
+    --------
+    The pixels move away from their mean, which stays the same:
+
+    >>> import numpy as np
+    >>> pixels = np.array([100.0, 200.0]).reshape(1, 1, 2, 1)
+    >>> darker, brighter = RandomContrast(0.5, seed=1)(pixels).ravel().tolist()
+    >>> darker < 100.0, brighter > 200.0, round((darker + brighter) / 2)
+    (True, True, 150)
     """
 
     factor_range = (0.0, 1.0)
@@ -406,6 +436,15 @@ class RandomRotation(_Moved):
     ------
     ShapeError
         The size of the images is not known.
+
+    Examples
+    --------
+    With factor 0.25, the image is rotated by a quarter of a turn, counterclockwise:
+
+    >>> import numpy as np
+    >>> image = np.array([[1.0, 2.0], [3.0, 4.0]]).reshape(1, 2, 2, 1)
+    >>> RandomRotation((0.25, 0.25))(image)[0, :, :, 0].round().tolist()
+    [[2.0, 4.0], [1.0, 3.0]]
     """
 
     def __init__(
@@ -463,6 +502,15 @@ class RandomZoom(_MovedByTwo):
         As for `RandomRotation`.
     **kwargs
         As for `Layer`.
+
+    Examples
+    --------
+    With factor -0.5, half of the rows and columns remain, and fill the image:
+
+    >>> import numpy as np
+    >>> image = np.arange(16.0).reshape(1, 4, 4, 1)
+    >>> RandomZoom((-0.5, -0.5), interpolation="nearest")(image)[0, :, :, 0].tolist()
+    [[5.0, 5.0, 6.0, 6.0], [5.0, 5.0, 6.0, 6.0], [9.0, 9.0, 10.0, 10.0], [9.0, 9.0, 10.0, 10.0]]
     """
 
     def coefficients(self, images: Tensor) -> list[Any]:
@@ -485,6 +533,15 @@ class RandomTranslation(_MovedByTwo):
         As for `RandomRotation`.
     **kwargs
         As for `Layer`.
+
+    Examples
+    --------
+    With factor 0.5 for the height, the image is shifted down by half of its rows:
+
+    >>> import numpy as np
+    >>> image = np.array([1.0, 2.0, 3.0, 4.0]).reshape(1, 4, 1, 1)
+    >>> RandomTranslation((0.5, 0.5), 0.0, fill_mode="constant")(image).ravel().tolist()
+    [0.0, 0.0, 1.0, 2.0]
     """
 
     def coefficients(self, images: Tensor) -> list[Any]:

@@ -52,7 +52,14 @@ __all__ = [
 
 
 class Identity(Layer):
-    """Returns its inputs."""
+    """Returns its inputs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Identity()(np.array([[1.0, -2.0]])).tolist()
+    [[1.0, -2.0]]
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -569,6 +576,14 @@ class ConvLSTM1D(ConvLSTM2D):
     """An LSTM for sequences of sequences: `ConvLSTM2D` with one spatial axis.
 
     Input (batch, time, positions, channels).
+
+    Examples
+    --------
+    >>> from kerascope.layers import Input
+    >>> ConvLSTM1D(4, kernel_size=3)(Input((5, 10, 2))).shape
+    (None, 8, 4)
+    >>> ConvLSTM1D(4, kernel_size=3, return_sequences=True)(Input((5, 10, 2))).shape
+    (None, 5, 8, 4)
     """
 
     _cell_class = _ConvLSTM1DCell
@@ -581,6 +596,15 @@ class ConvLSTM3D(ConvLSTM2D):
     """An LSTM for sequences of volumes: `ConvLSTM2D` with three spatial axes.
 
     Input (batch, time, depth, rows, columns, channels).
+
+    Examples
+    --------
+    >>> from kerascope.layers import Input
+    >>> layer = ConvLSTM3D(4, kernel_size=(1, 3, 3))
+    >>> layer(Input((5, 8, 9, 10, 2))).shape
+    (None, 8, 7, 8, 4)
+    >>> layer.cell.kernel.shape  # four gates of four filters
+    (1, 3, 3, 2, 16)
     """
 
     _cell_class = _ConvLSTM3DCell
@@ -625,8 +649,11 @@ class _AdaptivePooling(Layer):
         return inputs
 
 
-def _adaptive(word: str, function: Callable[..., Tensor], axes: int) -> Any:
-    """Return the class for a pooling function and `axes` axes, such as `AdaptiveMaxPooling2D`."""
+def _adaptive(word: str, function: Callable[..., Tensor], axes: int, found: str) -> Any:
+    """Return the class for a pooling function and `axes` axes, such as `AdaptiveMaxPooling2D`.
+
+    `found` is the result in the docstring's example, which pools the numbers 0, 1, 2, ...
+    """
     name = f"Adaptive{word}Pooling{axes}D"
     doc = f"""The {word.lower()} of each of a fixed number of windows, along {axes} spatial axes.
 
@@ -638,15 +665,25 @@ def _adaptive(word: str, function: Callable[..., Tensor], axes: int) -> Any:
         Default `K.image_data_format()`.
     **kwargs
         As for `Layer`.
+
+    Examples
+    --------
+    Axes of size 3 have two overlapping windows of size 2:
+
+    >>> import numpy as np
+    >>> {name}(2)(np.arange({3.0**axes}).reshape(1, {"3, " * axes}1)).ravel().tolist()
+    [{found}]
     """
     facts = {"spatial_axes": axes, "function": staticmethod(function)}
     make: Any = type(_AdaptivePooling)
     return make(name, (_AdaptivePooling,), {**facts, "__doc__": doc, "__module__": __name__})
 
 
+_MEANS = "0.5, 1.5", "2.0, 3.0, 5.0, 6.0", "6.5, 7.5, 9.5, 10.5, 15.5, 16.5, 18.5, 19.5"
+_MAXIMA = "1.0, 2.0", "4.0, 5.0, 7.0, 8.0", "13.0, 14.0, 16.0, 17.0, 22.0, 23.0, 25.0, 26.0"
 AdaptiveAveragePooling1D, AdaptiveAveragePooling2D, AdaptiveAveragePooling3D = (
-    _adaptive("Average", K.mean, axes) for axes in (1, 2, 3)
+    _adaptive("Average", K.mean, axes, found) for axes, found in enumerate(_MEANS, 1)
 )
 AdaptiveMaxPooling1D, AdaptiveMaxPooling2D, AdaptiveMaxPooling3D = (
-    _adaptive("Max", K.max, axes) for axes in (1, 2, 3)
+    _adaptive("Max", K.max, axes, found) for axes, found in enumerate(_MAXIMA, 1)
 )

@@ -99,6 +99,15 @@ class EqualizedTiles(Op):
         Number of tiles.
     clip_limit : float
         As for `ContrastLimitedAdaptiveHistogramEqualization`.
+
+    Examples
+    --------
+    A quarter of the pixels is at most 10, half of them at most 20, and so on:
+
+    >>> import numpy as np
+    >>> image = np.array([[10.0, 20.0], [30.0, 40.0]]).reshape(1, 2, 2, 1)
+    >>> EqualizedTiles(1, 1, clip_limit=0.0).perform(image).ravel().tolist()
+    [63.75, 127.5, 191.25, 255.0]
     """
 
     rows: int
