@@ -113,7 +113,7 @@ def test_pytorch_pads_both_sides_and_does_not_turn_a_filter():
     found = torch.nn.functional.conv2d(image, torch.tensor(NUMBERS[:, :, 0, 0])[None, None])
     assert found[0, 0].tolist() == [[n for (n,) in row] for row in one_pixel(ks)]
     assert "cross-correlation" in torch.nn.Conv2d.__doc__
-    assert "both sides" in torch.nn.Conv1d.__doc__
+    assert "all four sides" in torch.nn.Conv2d.__doc__
 
 
 def test_the_gradients_of_pytorch_are_those_of_chapter_19():
@@ -155,6 +155,16 @@ def with_mask_zero(library, words, **options):
     model = library.Model(tokens, reader(library, **options)(embed(tokens)))
     embed.set_weights([np.arange(5.0).reshape(5, 1)])
     return lists(np.ravel(model.predict(np.array([words]), verbose=0)))
+
+
+def biases_of_a_gru(library):
+    """Return the shapes of the biases of a GRU, with and without `reset_after`."""
+    shapes = []
+    for reset_after in (True, False):
+        layer = library.layers.GRU(1, reset_after=reset_after)
+        layer.build((None, 3, 1))
+        shapes.append(list(np.shape(layer.get_weights()[2])))
+    return shapes
 
 
 def what_passes_a_mask(library):
@@ -236,7 +246,7 @@ def test_masks_of_zeros_agree_with_keras(words):
 @pytest.mark.usefixtures("answers")
 @pytest.mark.parametrize(
     "experiment",
-    [what_passes_a_mask, masked_loss, forget_bias, gate_of_a_gru],
+    [what_passes_a_mask, masked_loss, forget_bias, biases_of_a_gru, gate_of_a_gru],
     ids=lambda one: one.__name__,
 )
 def test_experiments_of_chapter_20_agree_with_keras(experiment):
@@ -263,6 +273,8 @@ def test_the_manual_of_keras_says_what_chapters_19_and_20_quote():
         ("Masking", "an input mask, an exception will be raised"),
         ("LSTM", "add 1 to the bias of the forget gate at initialization"),
         ("RNN", "zero_output_for_mask: Boolean (default `False`)"),
+        ("GRU", "separate biases for `kernel` and `recurrent_kernel`"),
+        ("GRU", '`True` is `"after"` (default and cuDNN compatible)'),
     ):
         assert words in " ".join(getattr(layers, name).__doc__.split()), name
 
