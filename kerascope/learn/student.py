@@ -311,7 +311,7 @@ class Student:
         """
         en, zh = both(what)
         wanted, given = np.asarray(expected), self.numbers(what, found)
-        self.same(Text(f"the shape of {en}", f"{zh} 的形状"), given.shape, wanted.shape)
+        self.same(Text(f"the shape of {en}", f"{spaced(zh)}的形状"), given.shape, wanted.shape)
         wrong = np.argwhere(~np.isclose(given, wanted, rtol=tolerance, atol=tolerance))
         place = tuple(int(i) for i in wrong[0]) if len(wrong) else ()
         at = str(list(place)) if place else ""
@@ -331,7 +331,7 @@ class Student:
         if isinstance(found, Tensor):
             own = Text(shown(found), shown(found, "zh"))
             advice = Text(": put it into a list, [tensor]", "：请把它放进列表，[tensor]")
-        if isinstance(found, Tensor) and number is not None and number > 1:
+        if found is not None and number is not None and number > 1:
             advice = Text(f": a list of {number} is needed", f"：应是 {number} 项的列表")
         self._raise_unless(
             isinstance(found, (list, tuple)),

@@ -267,6 +267,8 @@ def test_a_tensor_is_no_list(student):
     assert said(student.order, "f(x)", y, [1]) == said(student.listed, "f(x)", y)
     assert said(student.listed, "f(x)", "ab").endswith("to be a list, yours is the text 'ab'")
     assert said(student.listed, "f(x)", [1], 2) == "expected f(x) to have 2 items, yours has 1"
+    one_of_two = said(student.listed, "f(x)", np.zeros((2, 2)), 2)
+    assert one_of_two.endswith("yours is an array (2, 2) float64: a list of 2 is needed")
     assert student.listed("f(x)", (y,), 1) == [y]
 
 

@@ -1,7 +1,7 @@
 """SumLike forgets the axes of size 1.
 
 en: expected the shape of SumLike().perform for arrays (5, 4), (5, 1) to be (5, 1), yours is (5, 4)
-zh: SumLike().perform（数组 (5, 4), (5, 1)） 的形状应为 (5, 1)，你的是 (5, 4)
+zh: SumLike().perform（数组 (5, 4), (5, 1)）的形状应为 (5, 1)，你的是 (5, 4)
 """
 
 import numpy as np

@@ -43,6 +43,15 @@ def compared(student, x, kernel, rng, stride=1):
         slopes(lambda one: np.sum(forward(one, kernel, stride) * arriving), x),
         slopes(lambda one: np.sum(forward(x, one, stride) * arriving), kernel),
     )
+    turned = slopes(lambda one: np.sum(forward(one, kernel[::-1, ::-1], stride) * arriving), x)
+    is_turned = np.shape(found[0]) == x.shape and np.allclose(found[0], turned)
+    student.require(
+        not is_turned or np.allclose(turned, wanted[0]),
+        en=f"d loss / d x ({', '.join(case)}): your kernel is turned around; expected each pixel "
+        "to get the number of the kernel that has read it",
+        zh=f"d loss / d x（{'，'.join(case)}）：你的 kernel 转了半圈；每个像素得到的，"
+        "应当是 kernel 里读过它的那个数",
+    )
     for name, gradient, expected in zip(("x", "kernel"), found, wanted, strict=True):
         slope = f"d loss / d {name}"
         what = Text(f"{slope} ({', '.join(case)})", f"{slope}（{'，'.join(case)}）")

@@ -1,7 +1,7 @@
 """The image gets the gradients through the turned filter, as if the forward pass had turned it.
 
-en: expected d loss / d x (x (1, 4, 4, 1), kernel (3, 3, 1, 1)), at [0, 0, 1, 0], to be 9, yours is 0
-zh: d loss / d x（x (1, 4, 4, 1)，kernel (3, 3, 1, 1)），[0, 0, 1, 0] 处应为 9，你的是 0
+en: d loss / d x (x (1, 4, 4, 1), kernel (3, 3, 1, 1)): your kernel is turned around; expected each pixel to get the number of the kernel that has read it
+zh: d loss / d x（x (1, 4, 4, 1)，kernel (3, 3, 1, 1)）：你的 kernel 转了半圈；每个像素得到的，应当是 kernel 里读过它的那个数
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """The two gradients are returned in the other order.
 
 en: expected the shape of d loss / d x (x (1, 2, 2, 1), kernel (2, 2, 1, 1)) to be (1, 2, 2, 1), yours is (2, 2, 1, 1)
-zh: d loss / d x（x (1, 2, 2, 1)，kernel (2, 2, 1, 1)） 的形状应为 (1, 2, 2, 1)，你的是 (2, 2, 1, 1)
+zh: d loss / d x（x (1, 2, 2, 1)，kernel (2, 2, 1, 1)）的形状应为 (1, 2, 2, 1)，你的是 (2, 2, 1, 1)
 """
 
 import numpy as np

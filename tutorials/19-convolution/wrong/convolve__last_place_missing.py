@@ -1,7 +1,7 @@
 """One place too few on each axis.
 
 en: expected the shape of the maps (x (1, 4, 4, 1), kernel (3, 3, 1, 1)) to be (1, 2, 2, 1), yours is (1, 1, 1, 1)
-zh: 特征图（x (1, 4, 4, 1)，kernel (3, 3, 1, 1)） 的形状应为 (1, 2, 2, 1)，你的是 (1, 1, 1, 1)
+zh: 特征图（x (1, 4, 4, 1)，kernel (3, 3, 1, 1)）的形状应为 (1, 2, 2, 1)，你的是 (1, 1, 1, 1)
 """
 
 import numpy as np

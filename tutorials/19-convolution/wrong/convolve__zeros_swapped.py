@@ -1,7 +1,7 @@
 """The zeros of the rows are put beside the columns, and the other way round.
 
 en: expected the shape of the maps (x (1, 3, 3, 1), kernel (3, 3, 1, 1), zeros ((0, 2), (1, 0))) to be (1, 3, 2, 1), yours is (1, 2, 3, 1)
-zh: 特征图（x (1, 3, 3, 1)，kernel (3, 3, 1, 1)，zeros ((0, 2), (1, 0))） 的形状应为 (1, 3, 2, 1)，你的是 (1, 2, 3, 1)
+zh: 特征图（x (1, 3, 3, 1)，kernel (3, 3, 1, 1)，zeros ((0, 2), (1, 0))）的形状应为 (1, 3, 2, 1)，你的是 (1, 2, 3, 1)
 """
 
 import numpy as np

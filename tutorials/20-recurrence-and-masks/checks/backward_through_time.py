@@ -43,9 +43,30 @@ def compared(student, rng, mask, features=2, units=2):
     with student.without("backward", K_gradients=K.gradients):
         found = backward(x, mask, states, kernel, recurrent, arriving)
     words = " ".join("".join("01"[int(one)] for one in row) for row in mask)
-    for name, gradient in zip(arrays, student.listed("backward(...)", found, 3), strict=True):
+    gradients = student.listed("backward(...)", found, 3)
+    if np.shape(gradients[0]) == x.shape:
+        without_effect(student, words, mask, np.asarray(gradients[0]))
+    for name, gradient in zip(arrays, gradients, strict=True):
         what = Text(f"d loss / d {name} (mask {words})", f"d loss / d {name}（掩码 {words}）")
         student.close(what, gradient, slopes(loss, arrays[name]))
+
+
+def without_effect(student, words, mask, to_x):
+    """Require that a masked step's input gets 0, and that the steps before it get something."""
+    student.require(
+        np.allclose(to_x[~mask], 0.0),
+        en=f"mask {words}: the input of a masked step changes nothing, so d loss / d x must be 0 "
+        "there; yours is not",
+        zh=f"掩码 {words}：被遮住的一步，输入什么也改变不了，那里的 d loss / d x 应为 0，你的不是",
+    )
+    earlier = mask & np.logical_or.accumulate(~mask[:, ::-1], axis=1)[:, ::-1]
+    student.require(
+        not earlier.any() or np.any(to_x[earlier]),
+        en=f"mask {words}: d loss / d x is 0 before the masked step; what arrives at a masked step "
+        "goes on, unchanged, to the step before",
+        zh=f"掩码 {words}：被遮住的一步之前，d loss / d x 成了 0；到达被遮住的一步的梯度，"
+        "要原封不动地传给前一步",
+    )
 
 
 def slopes(loss, array):

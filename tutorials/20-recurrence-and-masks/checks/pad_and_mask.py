@@ -24,11 +24,14 @@ def compared(student, sequences, side):
     numbers, mask = student.listed(call, pad_and_mask([*map(list, sequences)], side), 2)
     wanted_numbers, wanted_mask = expected(sequences, side)
     student.close(Text(f"the numbers of {call}", f"{call} 的数"), numbers, wanted_numbers)
+    kind = getattr(mask, "dtype", None)
+    own = Text(f"has the dtype {kind}", f" dtype 是 {kind}")
+    if kind is None:
+        own = Text(f"is a {type(mask).__name__}", f"是 {type(mask).__name__}")
     student.require(
-        np.asarray(mask).dtype == bool,
-        en=f"expected the mask of {call} to be an array of bools, yours has the dtype "
-        f"{np.asarray(mask).dtype}",
-        zh=f"{call} 的掩码应为布尔数组，你的 dtype 是 {np.asarray(mask).dtype}",
+        str(kind) == "bool",
+        en=f"expected the mask of {call} to be an array of bools, yours {own.en}",
+        zh=f"{call} 的掩码应为布尔数组，你的{own.zh}",
     )
     found, wanted = np.asarray(mask).tolist(), wanted_mask.tolist()
     why = ""

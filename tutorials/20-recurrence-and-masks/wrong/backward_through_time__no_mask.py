@@ -1,7 +1,7 @@
 """The way back does not use the mask.
 
-en: expected d loss / d x (mask 110), at [0, 0, 0], to be -0.348376, yours is 0.180162
-zh: d loss / d x（掩码 110），[0, 0, 0] 处应为 -0.348376，你的是 0.180162
+en: mask 110: the input of a masked step changes nothing, so d loss / d x must be 0 there; yours is not
+zh: 掩码 110：被遮住的一步，输入什么也改变不了，那里的 d loss / d x 应为 0，你的不是
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Nothing passes a masked step.
 
-en: expected d loss / d x (mask 110), at [0, 0, 0], to be -0.348376, yours is 0
-zh: d loss / d x（掩码 110），[0, 0, 0] 处应为 -0.348376，你的是 0
+en: mask 110: d loss / d x is 0 before the masked step; what arrives at a masked step goes on, unchanged, to the step before
+zh: 掩码 110：被遮住的一步之前，d loss / d x 成了 0；到达被遮住的一步的梯度，要原封不动地传给前一步
 """
 
 import numpy as np
