@@ -46,6 +46,14 @@ class Comparison:
     tolerance : Tolerance
     notes : tuple of str
         How the inputs were prepared, such as "random numbers were drawn".
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> model = ks.Sequential([ks.layers.Dense(2, input_shape=(3,), name="scores")])
+    >>> found = ks.compare(model, model)
+    >>> found, found.equal, found.first
+    (<Comparison: equal, 2 pairs>, True, None)
     """
 
     a: Run

@@ -105,6 +105,14 @@ class Pair:
         The possible reasons, if a difference begins at this pair.
     input_difference : float
         The difference of the inputs, relative to their largest number.
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> model = ks.Sequential([ks.layers.Dense(2, input_shape=(3,), name="scores")])
+    >>> pair = ks.compare(model, model).pairs[-1]
+    >>> pair, float(pair.difference.max_abs)
+    (<Pair scores | scores: equal>, 0.0)
     """
 
     a: tuple[Call, ...]

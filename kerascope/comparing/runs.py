@@ -120,6 +120,14 @@ class Run:
     frames : sequence of Frame
     outputs : sequence of hashable
         Tokens that identify the model's outputs among the outputs of calls, if they are known.
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> model = ks.Sequential([ks.layers.Dense(2, input_shape=(3,), name="scores")], name="small")
+    >>> run = ks.compare(model, model).a
+    >>> run.name, run.library, [call.id for call in run.calls]
+    ('small', 'kerascope', ['scores_input', 'scores'])
     """
 
     def __init__(

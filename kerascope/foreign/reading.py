@@ -29,6 +29,14 @@ class CallStep:
     tensor_map : dict of str to np.ndarray
         All results so far by the ids of their calls, including those of this step. "lstm[1]" is the
         second output of a call.
+
+    Examples
+    --------
+    >>> x = Recorded("x", (2,), "float32", np.ones(2, "float32"))
+    >>> call = Call("x", "x", "Input", "input", (), (x,))
+    >>> [step] = steps_of([call], Graph("one", (), ()))
+    >>> step.call.id, step.depth, step.outputs[0].tolist(), list(step.tensor_map)
+    ('x', 0, [1.0, 1.0], ['x'])
     """
 
     call: Call

@@ -43,6 +43,13 @@ class Value(NamedTuple):
     same_as : hashable, optional
         Token of a value that holds the same numbers in any order, such as the array before a
         reshape. The two values have the same statistics.
+
+    Examples
+    --------
+    >>> x = np.zeros((2, 3), "float32")
+    >>> value = Value((id(x), 0), x.shape, "float32", read=lambda: x)
+    >>> value.shape, value.read().tolist(), value.trainable
+    ((2, 3), [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]], True)
     """
 
     token: Hashable
@@ -88,6 +95,13 @@ class Recorded(NamedTuple):
         A copy of the array, or its statistics. None if neither was kept or known.
     trainable : bool
         For a weight: whether training changes it.
+
+    Examples
+    --------
+    >>> Recorded("x", (2,), "float32", np.ones(2, "float32"))
+    <Recorded float32(2,)>
+    >>> Recorded("x", (2,), "float32").array is None
+    True
     """
 
     token: Hashable
@@ -125,6 +139,13 @@ class Call(NamedTuple):
         The weights by name, such as "weight".
     buffers : mapping of str to Recorded
         Other state by name, such as "running_mean". Only recorded if numbers are kept.
+
+    Examples
+    --------
+    >>> x, y = Recorded("x", (1, 3), "float32"), Recorded("y", (1, 2), "float32")
+    >>> call = Call("encoder.fc", "encoder.fc", "Linear", "dense", (x,), (y,), frame="encoder")
+    >>> call.id, call.op, call.frame, call.outputs
+    ('encoder.fc', 'Linear', 'encoder', (<Recorded float32(1, 2)>,))
     """
 
     id: str
@@ -157,6 +178,11 @@ class Frame:
         The same as for a `Call`.
     outer : str
         Id of the enclosing frame, or "" if there is none.
+
+    Examples
+    --------
+    >>> Frame("encoder.block", "encoder.block", "Block", outer="encoder")
+    Frame(id='encoder.block', name='encoder.block', op='Block', outer='encoder')
     """
 
     id: str

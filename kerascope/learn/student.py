@@ -85,6 +85,17 @@ class Student:
     ----------
     met : int
         How many of the checker's requirements were met so far.
+
+    Examples
+    --------
+    >>> file = ModuleType("my_exercise")
+    >>> file.twice = lambda x: 3 * x
+    >>> student = Student(file, "my_exercise.py")
+    >>> twice = student.function("twice")
+    >>> student.same("twice(2)", twice(2), 4)
+    Traceback (most recent call last):
+        ...
+    kerascope.learn.verdicts.Unmet: expected twice(2) to be 4, yours is 6
     """
 
     def __init__(self, module: ModuleType, path: str) -> None:

@@ -170,6 +170,13 @@ class Unmet(Exception):
         The line of the student's file that the message is about.
     details : str
         More about the failure, such as a traceback; "" for none.
+
+    Examples
+    --------
+    >>> error = Unmet(Text(en="expected 4, yours is 6", zh="应为 4，你的是 6"), line=3)
+    >>> outcome = error.outcome(met=2)
+    >>> outcome.verdict.name, outcome.message.en, outcome.line
+    ('FAIL', 'expected 4, yours is 6', 3)
     """
 
     def __init__(self, message: Text, line: int | None = None, details: str = "") -> None:

@@ -366,6 +366,14 @@ class Picture:
         The box of the call that owns a variable.
     closed : frozenset of str
         Ids of the frames that are closed when the page opens.
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> model = ks.Sequential([ks.layers.Dense(1, input_shape=(2,), name="scores")])
+    >>> picture = ks.play(model, [[1.0, 2.0]]).picture
+    >>> picture.words["scores"], picture.boxes_of_nodes["scores_ib-0"]
+    ('scores: Dense, depth 0, (None, 2) to (None, 1)', 'scores')
     """
 
     whole: Graph

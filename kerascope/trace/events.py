@@ -148,6 +148,17 @@ class Delta(NamedTuple):
         For a dict the key that was added, for a list the position; otherwise None.
     value : object
         A copy, or an array that no longer changes.
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> w = ks.K.variable(1.0, name="w")
+    >>> double = ks.K.function([], [], updates=[(w, 2.0 * w)])
+    >>> with ks.trace() as tape:
+    ...     results = double([])
+    >>> delta = tape.filter(kind="update.apply")[0].deltas[0]
+    >>> delta.name, delta.key, float(delta.value)
+    ('weights', 'w', 2.0)
     """
 
     name: str
@@ -182,6 +193,16 @@ class Event(NamedTuple):
     facts : mapping of str to object
         Information for `kerascope trace` that is not in a name of the source: the id of each call,
         the role of a variable. Strings, numbers, lists and dicts; several events may share them.
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> with ks.trace() as tape:
+    ...     model = ks.Sequential([ks.layers.Dense(1, input_shape=(2,), name="scores")])
+    >>> for event in tape.filter(kind="layer.call"):
+    ...     print(event.act, event.kind, event.ph, event.name, event.grain)
+    build layer.call B scores node
+    build layer.call E scores node
     """
 
     t: int

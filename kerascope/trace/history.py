@@ -90,6 +90,16 @@ class Landmarks:
         Times at which function calls and backward passes begin.
     gradients, losses : list of int
         Times of events with the names `grads` and `total_loss`.
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> x = ks.K.placeholder((), name="x")
+    >>> square = ks.K.function([x], [x * x])
+    >>> with ks.trace() as tape:
+    ...     results = [square([2.0]), square([3.0])]
+    >>> [tape[t].kind for t in landmarks_of(tape, len(tape)).calls]
+    ['function', 'function']
     """
 
     def __init__(self) -> None:
@@ -142,6 +152,18 @@ class TrainingRuns:
         The times at which calls of `fit` begin.
     calls : dict of str to list of int
         The times of the training calls, by the name of the model.
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> model = ks.Sequential([ks.layers.Dense(1, input_shape=(2,))], name="small")
+    >>> model.compile("sgd", "mse")
+    >>> with ks.trace() as tape:
+    ...     history = model.fit([[1.0, 2.0]], [[3.0]], verbose=0)
+    ...     loss = model.train_on_batch([[1.0, 2.0]], [[3.0]])
+    >>> runs = runs_of(tape, len(tape))
+    >>> len(runs.fits), runs.number("small", len(tape))
+    (1, 1)
     """
 
     def __init__(self) -> None:

@@ -52,6 +52,16 @@ class WalkStep:
         called several times, the name has the id of the call, as in pictures: `shared@1/add`.
     model : Network
         The model of the step; for steps in a nested model, the nested model.
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> scores = ks.layers.Dense(2, kernel_initializer="ones", input_shape=(3,), name="scores")
+    >>> *_, step = ks.walk(ks.Sequential([scores]), np.ones((1, 3)))
+    >>> step
+    <depth 0  scores_ib-0  f32[1,2] |x|=4.243 min=3 mean=3 max=3  tensor_map: 2>
+    >>> step.layer.name, step.inputs[0].tolist(), step.outputs[0].tolist()
+    ('scores', [[1.0, 1.0, 1.0]], [[3.0, 3.0]])
     """
 
     node: Node

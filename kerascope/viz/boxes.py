@@ -67,6 +67,14 @@ class PictureOptions:
         "background", whose colour may also be "transparent".
     font : str
         Font names as in CSS, separated by commas.
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> model = ks.Sequential([ks.layers.Dense(1, input_shape=(2,))])
+    >>> options = ks.draw(model, rankdir="LR", colors={"dense": "#FFCC00"}).options
+    >>> options.rankdir, options.theme, options.colors
+    ('LR', 'auto', (('dense', '#FFCC00'),))
     """
 
     show_shapes: bool | str = True

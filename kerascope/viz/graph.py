@@ -62,6 +62,14 @@ class GraphNode:
     made_at : str
         The user's line that created the layer or op: "train.py:11"; "" if unknown. It is ignored
         when graphs are compared, so the same model written in another file has an equal graph.
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> model = ks.Sequential([ks.layers.Dense(1, input_shape=(2,), name="scores")])
+    >>> box = ks.draw(model).graph.nodes[-1]
+    >>> box.id, box.kind, box.depth, box.attrs["output_shapes"]
+    ('scores', 'dense', 0, '(None, 1)')
     """
 
     id: str
@@ -75,7 +83,16 @@ class GraphNode:
 
 @dataclass(frozen=True)
 class GraphEdge:
-    """An arrow of a graph, from the box `source` to the box `target`."""
+    """An arrow of a graph, from the box `source` to the box `target`.
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> model = ks.Sequential([ks.layers.Dense(1, input_shape=(2,), name="scores")])
+    >>> [arrow] = ks.draw(model).graph.edges
+    >>> arrow.source, arrow.target, arrow.attrs["shape"]
+    ('scores_input', 'scores', '(None, 2)')
+    """
 
     source: str
     target: str

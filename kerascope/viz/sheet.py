@@ -237,6 +237,13 @@ class Sheet:
         Font names as in CSS.
     on_paper : bool
         Whether the size of an SVG is in millimetres.
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> sheet = ks.show([[1.0, 2.0]], title="two numbers").sheet
+    >>> sheet.title, sheet.width > sheet.height, sheet.has_rasters
+    ('two numbers', True, False)
     """
 
     width: float

@@ -429,6 +429,14 @@ class Measured:
         The size in bytes of the memory that is planned once for all calls.
     is_on_jax : bool
         Whether JAX computes the function when it is not measured.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> x = K.placeholder((2, 3))
+    >>> measured = measure(K.function([x], [K.exp(x)]), [np.ones((2, 3))], repeats=3)
+    >>> measured.calls, measured.inputs, measured.needed, [line.op for line in measured.lines]
+    (3, ((2, 3),), 48, ['exp', 'return'])
     """
 
     name: str

@@ -46,6 +46,14 @@ class View:
         The graph with all its frames.
     closed : frozenset of str
         Ids of the closed frames.
+
+    Examples
+    --------
+    >>> from kerascope.viz.graph import GraphGroup, GraphNode
+    >>> boxes = [GraphNode("a", "a", "dense", "block"), GraphNode("b", "b", "dense", "block")]
+    >>> graph = Graph("model", tuple(boxes), (), (GraphGroup("block", "block"),))
+    >>> [[box.id for box in view.shown.nodes] for view in (View(graph), View(graph, {"block"}))]
+    [['a', 'b'], ['block']]
     """
 
     whole: Graph

@@ -134,6 +134,14 @@ class Placed:
         own line (`paths`).
     words : tuple of Label
         Texts outside boxes.
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> model = ks.Sequential([ks.layers.Dense(1, input_shape=(2,), name="scores")])
+    >>> placed = ks.draw(model).layout
+    >>> list(placed.boxes), placed.boxes["scores"].y > placed.boxes["scores_input"].y
+    (['scores_input', 'scores'], True)
     """
 
     width: float

@@ -69,6 +69,15 @@ class Profile:
         One row for each op, in the order of the program.
     phases : list of PhaseRow
     layers : list of LayerRow
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> x, limits = ks.K.placeholder((1, 3)), Roofline(1e9, 256, {1024: 4e9})
+    >>> double = ks.K.function([x], [2.0 * x], name="double")
+    >>> found = ks.profile(double, [[[1.0, 2.0, 3.0]]], repeats=3, roofline=limits)
+    >>> found.name, [row.op for row in found.rows], found.seconds > 0
+    ('double', ['multiply', 'return'], True)
     """
 
     def __init__(

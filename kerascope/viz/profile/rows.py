@@ -48,6 +48,15 @@ class ProfileRow(NamedTuple):
         Where the results are stored.
     line : int
         Line number in the text of the compiled program.
+
+    Examples
+    --------
+    >>> from kerascope import K, profile
+    >>> x, limits = K.placeholder((2, 3)), Roofline(1e9, 256, {1024: 4e9})
+    >>> function = K.function([x], [K.exp(x)])
+    >>> row = profile(function, [np.ones((2, 3))], repeats=3, roofline=limits).rows[0]
+    >>> row.op, row.phase, row.traffic, row.n_bytes, row.bound_by
+    ('exp', 'forward', 48, 24, 'memory')
     """
 
     op: str
@@ -73,7 +82,17 @@ class ProfileRow(NamedTuple):
 
 
 class PhaseRow(NamedTuple):
-    """The time and the number of ops of a phase."""
+    """The time and the number of ops of a phase.
+
+    Examples
+    --------
+    >>> from kerascope import K, profile
+    >>> x, limits = K.placeholder((2, 3)), Roofline(1e9, 256, {1024: 4e9})
+    >>> function = K.function([x], [K.exp(x)])
+    >>> found = profile(function, [np.ones((2, 3))], repeats=3, roofline=limits)
+    >>> [(row.phase, row.ops, row.n_bytes) for row in found.phases]
+    [('forward', 1, 24), ('return', 1, 24)]
+    """
 
     phase: str
     seconds: float
@@ -83,7 +102,17 @@ class PhaseRow(NamedTuple):
 
 
 class LayerRow(NamedTuple):
-    """The time of a layer. `forward` includes the time of loss, metrics and returned values."""
+    """The time of a layer. `forward` includes the time of loss, metrics and returned values.
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> model = ks.Sequential([ks.layers.Dense(2, input_shape=(3,), name="scores")])
+    >>> limits = Roofline(1e9, 256, {1024: 4e9})
+    >>> found = ks.profile(model, np.ones((4, 3)), repeats=3, roofline=limits)
+    >>> [(row.layer, row.class_name, row.ops) for row in found.layers]
+    [('scores', 'Dense', 2), ('(returned)', '', 1)]
+    """
 
     layer: str
     class_name: str
@@ -220,6 +249,14 @@ class Roofline:
         Size of the matrices of that product.
     bytes : dict of int to float
         Bytes read and written per second, by the number of bytes copied.
+
+    Examples
+    --------
+    >>> machine = Roofline(flops=1e9, size=256, bytes={1024: 4e9})
+    >>> machine.limit(multiply_adds=500, traffic=400).bound_by
+    'products'
+    >>> machine.limit(multiply_adds=5, traffic=400).bound_by
+    'memory'
     """
 
     flops: float
