@@ -7,15 +7,18 @@ the reader types is kept. It needs only `input` and Enter, so it works on every 
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Iterator
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.control import Control
 from rich.segment import ControlType
 
 from kerascope.learn.verdicts import Text
 from kerascope.lessons.lesson import SAID, lines_of
+from kerascope.lessons.runner import ANSI
 
 MORE = Text("Enter: more · b: back · q: leave", "回车：继续 · b：回到上一节 · q：离开")
 NEXT = Text(
@@ -67,15 +70,28 @@ def _show(page: list[str], language: str) -> str:
 
 
 def _screens(text: str) -> Iterator[str]:
-    """Yield a text in pieces that fit the terminal, if possible divided between paragraphs."""
-    most = max(LEAST, shutil.get_terminal_size().lines - 2)
+    """Yield a text in pieces that fit the terminal, if possible divided between paragraphs.
+
+    A line that is wider than the terminal takes several of its rows.
+    """
+    columns, rows = shutil.get_terminal_size()
+    room = max(LEAST, rows - 2)
     lines = lines_of(text)
-    while len(lines) > most:
+    while len(lines) > (most := _number_that_fits(lines, room, columns)):
         blank = [place for place in range(most // 2, most) if not lines[place].strip()]
         end = blank[-1] + 1 if blank else most
         yield "\n".join(lines[:end])
         lines = lines[end:]
     yield "\n".join(lines)
+
+
+def _number_that_fits(lines: list[str], room: int, columns: int) -> int:
+    """Return how many of the first lines fit into `room` rows: at least one."""
+    for number, line in enumerate(lines):
+        room -= max(1, math.ceil(cell_len(ANSI.sub("", line)) / columns))
+        if room < 0:
+            return max(1, number)
+    return len(lines)
 
 
 def _command(words: str) -> str:

@@ -83,6 +83,18 @@ def test_a_long_section_stops_at_each_screen_between_paragraphs(read):
     assert "line 5\n" not in out
 
 
+def test_a_line_wider_than_the_terminal_counts_as_the_rows_that_it_takes(read):
+    wide = "".join(f"line {n} {'x' * 90}\n" for n in range(10))  # 2 rows each of 80 columns
+    out, questions = read([""] * 2, pages=[[wide]], lines=12)
+    assert len(questions) == 1
+    assert "line 4" in out
+    assert "line 5" not in read(["q"], pages=[[wide]], lines=12)[0]
+    styled = "".join(f"\x1b[1mline {n} {'x' * 70}\x1b[0m\n" for n in range(10))
+    assert read([], pages=[[styled]], lines=12)[1] == []
+    higher = "字" * 1000  # one line, higher than the terminal
+    assert read(["", ""], pages=[[f"{higher}\nend\n"]], lines=12)[1] == questions
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo terminal")
 @pytest.mark.process
 def test_on_a_pseudo_terminal_the_answer_waits_for_the_prediction():
