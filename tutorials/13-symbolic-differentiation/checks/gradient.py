@@ -88,6 +88,30 @@ def where_nothing_flows(student):
 
 
 @check
+def a_none_before_a_term(student):
+    graph = engine("graph")
+
+    class Second(graph.Op):
+        def infer_shape(self, one, other):
+            return other
+
+        def perform(self, one, other):
+            return other
+
+        def grad(self, inputs, outputs, output_grads):
+            return [None, output_grads[0]]
+
+    x = tensor([2.0, -1.0], "x")
+    h = x * x
+    (slope,) = gradients(student, graph.Sum()(Second()(h, h * 3.0)), [x])
+    what = Text(
+        "d loss / d x, where an op sends None to its first input and a term to the second,",
+        "d loss / d x（有个运算送给第一个输入 None，送给第二个输入的是项）",
+    )
+    close(student, what, slope, [12.0, -6.0])
+
+
+@check
 def a_tensor_that_is_used_twice(student):
     graph = engine("graph")
     x = tensor([2.0, -1.0], "x")
@@ -95,7 +119,7 @@ def a_tensor_that_is_used_twice(student):
     loss = graph.Sum()(h * 3.0 + h * h)
     (slope,) = gradients(student, loss, [x])
     what = Text(
-        "d sum(3h + h * h) / d x, where h = x * x is used three times",
+        "d sum(3h + h * h) / d x, where h = x * x is used three times,",
         "d sum(3h + h * h) / d x（h = x * x 用了三次）",
     )
     close(student, what, slope, [6 * 2 + 4 * 8, -6 - 4])

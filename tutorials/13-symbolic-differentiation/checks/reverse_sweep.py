@@ -91,7 +91,7 @@ def a_tensor_that_is_used_twice(student):
     (slope,) = gradients(student, loss, [x])
     expected = (3 + np.sin(4.0) + 4.0 * np.cos(4.0)) * 4.0
     what = Text(
-        "d loss / d x, where x ** 2 is used three times", "d loss / d x（其中 x ** 2 用了三次）"
+        "d loss / d x, where x ** 2 is used three times,", "d loss / d x（其中 x ** 2 用了三次）"
     )  # fmt: skip
     student.close(what, K.eval(student.tensor("d loss / d x", slope)), expected)
 
@@ -132,6 +132,19 @@ def where_nothing_flows(student):
     student.same(
         Text("the gradient of a variable that is not in the graph", "图中没有的变量的梯度"), none, None
     )  # fmt: skip
+
+
+@check
+def a_none_before_a_term(student):
+    x = K.variable([1.0, 3.0])
+    h = K.square(x)
+    loss = K.sum(K.switch(K.greater(h, 2.0), h * h, h))  # `where` sends [None, term, term]
+    (slope,) = gradients(student, loss, [x])
+    what = Text(
+        "d loss / d x, where an op sends None to its first input and a term to the others,",
+        "d loss / d x（有个运算送给第一个输入 None，送给其余输入的是项）",
+    )
+    student.close(what, K.eval(student.tensor(what, slope)), [2.0, 108.0])
 
 
 @check
