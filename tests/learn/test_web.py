@@ -111,6 +111,8 @@ def test_blocks_share_their_names_and_an_error_has_a_traceback(server, first):
     error, done = server.run(first, "print(unknown)")
     assert (error["error"], error["message"]) == ("NameError", "name 'unknown' is not defined")
     assert done["done"] >= 0
+    error = server.run(first, "x = = 3")[0]  # without the file of the kernel
+    assert error["message"] == "invalid syntax (block, line 1)"
 
 
 def test_a_block_is_stopped_and_its_output_is_kept_but_not_without_end(server, first):
@@ -302,7 +304,8 @@ def test_two_tabs_change_different_fields(tmp_path):
     other.keep_block("c", "b", {"prediction": "2"})
     one.keep_seen("c", ["s"])
     assert one.chapter("c") == {"seen": ["s"], "blocks": {"b": {"code": "1", "prediction": "2"}}}
-    one.keep_block("c", "b", {"code": None})
+    one.keep_block("c", "b", {"events": [{"text": "1"}]})
+    one.keep_block("c", "b", {"code": None})  # its output goes with it
     assert other.chapter("c")["blocks"] == {"b": {"prediction": "2"}}
 
 

@@ -128,6 +128,7 @@ def test_a_student_goes_through_a_chapter(served):
     first.press("Restore")
     tab.page.wait_for_timeout(600)  # the change is kept, and the notice stays
     assert tab.page.locator(".notice", has_text="names are gone").is_visible()
+    assert first.place.locator("div.mine").inner_text() == ""  # what another code has printed
     last = tab.block(names[-1])
     last.press("Edit")
     last.write("print(loss)")
@@ -177,6 +178,25 @@ def test_a_student_goes_through_a_chapter(served):
     tab.page.goto(f"http://127.0.0.1:{server.port}/")
     tab.ready()
     assert "sections read" in tab.page.locator(".chapters").inner_text()
+
+
+def test_an_output_that_the_chapter_shortens_is_the_same(served):
+    _, tab = served("23-your-own-engine.html")
+    watched = tab.block("watched")
+    commands = watched.place.locator("pre:not(.printed)").bounding_box()
+    assert commands["y"] < watched.place.locator(".tools").bounding_box()["y"]
+    tab.block("script").press("Run all above")
+    tab.block("one-digit").waits_for("done in")
+    tab.block("script").press("Run")
+    tab.block("script").waits_for("done in")
+    watched.place.locator("textarea").fill("update")
+    watched.press("Keep it")
+    watched.press("Start the debugger")
+    for command in ("watch", "c", "q"):
+        watched.waits_for(f"Send as in the chapter: {command}")
+        watched.press("Send as in the chapter")
+    assert "\n...\n" in watched.place.locator("pre.printed").inner_text()
+    watched.waits_for("same output as in the chapter")
 
 
 def test_an_exercise_is_failed_and_passed_in_the_page(served):

@@ -47,10 +47,12 @@ class KeptWork:
         return {"seen": [], "blocks": {}} | self._read().get(name, {})
 
     def keep_block(self, chapter: str, block: str, fields: dict[str, Any]) -> None:
-        """Change fields of a block. The value None removes a field."""
+        """Change fields of a block. The value None removes a field; with the code, its output."""
         chapters = self._read()
         blocks = chapters.setdefault(chapter, {}).setdefault("blocks", {})
         merged = blocks.get(block, {}) | fields
+        if merged.get("code", "") is None:
+            merged["events"] = None
         blocks[block] = {name: value for name, value in merged.items() if value is not None}
         self._write(chapters)
 

@@ -47,7 +47,8 @@ LOOKS_AFTER_STOP = 30
 _START = f"{PREPARE}\nget_ipython().run_line_magic('xmode', 'Plain')"
 _FOLDER = "__import__('os').getcwd()"
 _SHOWN = {"image/svg+xml": "svg", "text/html": "html", "image/png": "png"}
-CELL = re.compile(r"(?<!\S)\S*ipykernel_\d+[/\\]\d+\.py")  # the file of a block, in a warning
+# The file of a block: in a warning or a traceback, and in a SyntaxError's message.
+CELL = re.compile(r"(?<!\S)\S*ipykernel_\d+[/\\]\d+\.py|(?<=\()\d+\.py(?=, line \d+\)$)")
 ENDED = "Python has ended. It starts again with the next block that you run."
 
 
@@ -90,8 +91,8 @@ def events_of(message: dict[str, Any]) -> list[Event]:
         return rich[:1] or [{"text": _clean(data.get("text/plain", "")).rstrip("\n") + "\n"}]
     if kind == "error":
         lines = _clean("\n".join(content["traceback"]))[:LONGEST_ERROR]
-        message = content["evalue"][:LONGEST_ERROR]
-        return [{"error": content["ename"], "message": message, "text": lines}]
+        said = _clean(content["evalue"])[:LONGEST_ERROR]
+        return [{"error": content["ename"], "message": said, "text": lines}]
     return []
 
 

@@ -136,6 +136,10 @@
   // Without spaces at the ends of lines, and without the module of an error.
   const squeezed = (text) => text.replace(/\s+$/gm, "").replace(/^(\w+\.)+(?=\w+: )/gm, "").trim();
 
+  // Whether a text is the stored one, in which a line `...` stands for any lines.
+  const isAsStored = (text, stored) => new RegExp("^" + stored.split(/^\.\.\.$/m)
+    .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("[^]*") + "$").test(text);
+
   class Block {
     constructor(facts, kept) {
       Object.assign(this, { facts, kept, text: "" });
@@ -148,7 +152,8 @@
       const tools = element("div", { class: "tools" }, this.runButton,
         button("edit", () => this.edit().focus()), button("restore", () => this.restore()),
         button("copy", () => this.copy()), button("above", () => runAllAbove(this)), this.status);
-      this.shown = this.element.querySelector(".title, pre");
+      this.shown = this.element.querySelector("pre:not(.printed)") ??
+        this.element.querySelector(".title");
       this.shown.after(tools, this.output);
       if (this.isSession) tools.querySelectorAll("button").forEach((one, at) => {
         one.hidden = at === 1 || at === 2;  // nothing to edit: the student types the commands
@@ -179,11 +184,14 @@
     }
 
     restore() {
-      this.editor?.getWrapperElement().parentNode.remove();
-      this.editor = null;
-      this.shown.hidden = false;
-      this.keep({ code: null });
-      delete this.kept.code;
+      if (this.editor) {
+        this.editor.getWrapperElement().parentNode.remove();
+        this.editor = null;
+        this.shown.hidden = false;
+        this.keep({ code: null });  // and no output of it
+        delete this.kept.code;
+        if (!this.isRunning) this.output.replaceChildren();
+      }
       this.status.replaceChildren(words("restored"));
     }
 
@@ -317,7 +325,7 @@
     end(seconds) {
       this.output.querySelector("form.ask")?.remove();
       const isSame = this.text !== "" && this.printed !== null &&
-        squeezed(overwritten(this.text)) === squeezed(this.printed.textContent);
+        isAsStored(squeezed(overwritten(this.text)), squeezed(this.printed.textContent));
       if (isSame) this.output.replaceChildren();  // it is below, and marked there
       this.printed?.classList.toggle("mine", isSame);
       const stopped = this.error === "KeyboardInterrupt" ? "stopped" : "failed";
