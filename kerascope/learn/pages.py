@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console, RenderableType
 from rich.table import Table
 
@@ -85,7 +85,7 @@ the chapter   kerascope learn read {chapter}{at}"""
         first = exercise.facts[0]
         label = Text(f"{first}, ...", f"{first} 等") if exercise.facts[1:] else Text(first, first)
         en += f"\n{label.en:<14}what the documents say: kerascope learn read {appendix}{at}"
-        zh += f"\n{label.zh:<10}文档里的说法：kerascope learn read {appendix}{at}"
+        zh += f"\n{set_cell_size(label.zh, 11)}文档里的说法：kerascope learn read {appendix}{at}"
     return Text(en, zh)
 
 

@@ -51,8 +51,12 @@ def shown(value: Any, language: str = "en") -> str:
     if isinstance(value, (list, tuple)) and any(map(_is_of_own_engine, value)):
         return f"[{', '.join(shown(one, language) for one in value)}]"
     if isinstance(value, dict) and any(map(_is_of_own_engine, value)):
-        return Text("a dict", "字典").within(language)
-    words = _ADDRESS.sub("", " ".join(repr(value).split()))
+        pairs = (f"{shown(key, language)}: {shown(one, language)}" for key, one in value.items())
+        return _shortened(f"{{{', '.join(pairs)}}}")
+    return _shortened(_ADDRESS.sub("", " ".join(repr(value).split())))
+
+
+def _shortened(words: str) -> str:
     return words if len(words) <= LONGEST else f"{words[: LONGEST - 3]}..."
 
 

@@ -327,7 +327,7 @@ class Student:
         place = tuple(int(i) for i in wrong[0]) if len(wrong) else ()
         at = str(list(place)) if place else ""
         if at and isinstance(what, Text):
-            en, zh, at = f"{en}, at {at},", f"{zh}，{at} 处", ""
+            en, zh, at = f"{en.rstrip(',')}, at {at},", f"{zh}，{at} 处", ""
         one, other = (given[place], wanted[place]) if len(wrong) else (0, 0)
         self.require(
             len(wrong) == 0,

@@ -118,7 +118,7 @@ def test_the_repr_of_the_students_objects_is_not_computed_for_a_message():
     Tensor.__module__ = "my_engine.graph"
     x = Tensor()
     found = [shown(value, "en") for value in (x, [x, 1], (x,), {x: x})]
-    assert found == ["a Tensor", "[a Tensor, 1]", "[a Tensor]", "a dict"]
+    assert found == ["a Tensor", "[a Tensor, 1]", "[a Tensor]", "{a Tensor: a Tensor}"]
 
 
 @pytest.mark.process

@@ -139,6 +139,35 @@ MISTAKES = {
         "reverse_sweep", ("return [grads.get(x) for x in wrt]", "return grads"),
         "to be a list, yours is the dict {", "你的是字典 {",
     ),
+    "a dict of one's own tensors": (
+        "gradient", ("return [grads.get(x) for x in wrt]", "return grads"),
+        "yours is the dict {a Tensor: a Tensor", "你的是字典 {Tensor 对象: Tensor 对象",
+    ),
+    "a key too early": (
+        "gradient", ("grads[x] + term if x in grads else term", "grads[x] + term"),
+        "the dict has no such key: look first, with `in` or .get(key)", "字典里没有这个键",
+    ),
+    "a None that is added": (
+        "gradient", ("            if term is not None:\n    ", ""),
+        "a value there is None: must it be skipped, or does", "其中有个值是 None：应当跳过它，还是",
+    ),
+    "K for one's own tensors": (
+        "gradient", ("ones_like(loss)}", "__import__('keras').backend.ones_like(loss)}"),
+        "K and kerascope take their own tensors; for yours, my_engine has its own functions",
+        "你的张量请用 my_engine 里的函数",
+    ),
+    "K.gradients of one's own tensors": (
+        "gradient", ("return [", "return __import__('keras').backend.gradients(loss, wrt) or ["),
+        "for yours, my_engine has its own functions", "你的张量请用 my_engine 里的函数",
+    ),
+    "one element of many": (
+        "gradient_of_relu", ("K.cast(K.greater(x, 0), x.dtype)", "K.clip(x * 1e6, 0, 1)"),
+        ", where -3 arrives, at [0], to be -3", "、传来 -3 时的梯度，[0] 处应为 -3",
+    ),
+    "an unknown name": (
+        "gradient_of_mul", (MUL, "[gradient * y, gradient * x]"),
+        "NameError: name 'gradient' is not defined", "这个名字没有定义",
+    ),
     "a shuffle in place": (
         "shuffle_rows", ("random.permutation(rows) if", "random.shuffle(rows) if"),
         "to be numbers, yours is None; did order_of_rows(...) end without `return`?",

@@ -1,5 +1,7 @@
 """Tasks, hints and tables on a terminal that is narrower than they are written."""
 
+import re
+
 import pytest
 from rich.cells import cell_len
 
@@ -39,3 +41,12 @@ def test_code_output_and_items_keep_their_lines():
     assert pages.unwrapped(f"{full}\nword") == f"{full} word"
     assert pages.unwrapped("short\nword") == "short\nword"
     assert pages.unwrapped(f"{'字' * 48}\n字") == "字" * 49
+
+
+def test_the_commands_below_a_task_are_in_one_column(tmp_path):
+    for exercise in EXERCISES:
+        page = pages.exercise_page(exercise, tmp_path / "answer.py", " x")
+        for language, word in (("en", "the chapter"), ("zh", "本章课文")):
+            lines = page.within(language).split("\n")
+            lines = lines[next(n for n, line in enumerate(lines) if line.startswith(word)) :]
+            assert len({cell_len(line[: re.search(r" {2,}", line).end()]) for line in lines}) == 1
