@@ -95,9 +95,9 @@ class Message(NamedTuple):
 def messages(path: Path) -> Iterator[Message]:
     """Yield those messages of a module that can be determined from its source."""
     place = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else str(path)
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    functions = {n.name: n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    functions = {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
+    for node in nodes:
         for kind, value in raised(node):
             for text in readings(value, functions):
                 if " " in text.strip():
@@ -114,8 +114,20 @@ def raised(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
         if name[:1].isupper() and name not in PYTHONS_OWN:
             position = 1 if name == "ArgumentError" and len(node.exc.args) == 2 else 0
             yield name, node.exc.args[position]
-    elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("warnings.warn", "warn"):
+    elif isinstance(node, ast.Call) and called(node) in ("warnings.warn", "warn"):
         yield from (("warning", text) for text in node.args[:1])
+
+
+def called(call: ast.Call) -> str:
+    """Return the name of the called function, such as `warnings.warn`; "" for other expressions.
+
+    This is much faster than `ast.unparse`.
+    """
+    if isinstance(call.func, ast.Name):
+        return call.func.id
+    if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+        return f"{call.func.value.id}.{call.func.attr}"
+    return ""
 
 
 def readings(value: ast.expr, functions: dict[str, ast.FunctionDef]) -> Iterator[str]:

@@ -121,15 +121,15 @@ def document_prose(source: str) -> Iterator[tuple[int, str, str]]:
 def python_prose(source: str) -> Iterator[tuple[int, str, str]]:
     """Yield the docstrings without their examples, the messages and the comments of a module."""
     docstrings = set()
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(ast.parse(source)))
+    for node in nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node)
             if text:
                 docstrings.add(id(node.body[0].value))  # type: ignore[attr-defined]
                 lines = (line for line in text.splitlines() if not is_example(line))
                 yield getattr(node, "lineno", 1), "docstring", "\n".join(lines)
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, ast.Constant) or id(node) in docstrings:
             continue
         if isinstance(node.value, str) and node.value.count(" ") > 3:

@@ -150,9 +150,10 @@ def pytest_make_collect_report(
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Count all tests, before `-m` takes some away; tests in a browser come first.
+    """Count all tests, before `-m` takes some away; files with tests in a browser come first.
 
-    Neighbours go to the same worker: so one browser is started, by one of them.
+    Neighbours go to the same worker: so one browser is started, by one of them. The other tests of
+    these files come along: what a file makes once for all its tests would be made again for them.
     """
     marks = [(item, {mark.name for mark in item.iter_markers()}) for item in items]
     counts = count(names for _, names in marks)
@@ -164,7 +165,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.workeroutput["skipped"] = config.stash.get(_skipped, [])
         found_in = config.stash.get(_of_files, {}).items()
         config.workeroutput["of_files"] = {file: dict(kinds) for file, kinds in found_in}
-    items.sort(key=lambda item: item.get_closest_marker("browser") is None)
+    in_browser = {item.path for item, names in marks if "browser" in names}
+    items.sort(key=lambda item: item.path not in in_browser)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -234,6 +234,7 @@ def test_a_recorded_fit_is_a_film_of_its_batches(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.live
 def test_a_live_model_of_keras_3_has_a_film_and_is_not_changed():
     keras = pytest.importorskip("keras", minversion="3")
     model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(2, name="d")])

@@ -159,6 +159,7 @@ def test_a_tape_or_a_forward_pass_cannot_be_changed():
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.live
 def test_a_live_model_of_keras_3_starts_from_the_same_weights_by_its_own_rules():
     keras = pytest.importorskip("keras", minversion="3")
     model = keras.Sequential(
@@ -172,6 +173,7 @@ def test_a_live_model_of_keras_3_starts_from_the_same_weights_by_its_own_rules()
     assert on_the_page(player) == (("op", "h/relu"), ("op", "h/tanh"))
 
 
+@pytest.mark.live
 def test_a_module_of_pytorch_is_recorded_beside_another():
     torch = pytest.importorskip("torch")
     first = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))

@@ -28,6 +28,7 @@ import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -122,7 +123,13 @@ def is_mutant(edit: Edit, source: str) -> bool:
         compile(mutated, "mutant", "exec")
     except (SyntaxError, ValueError):
         return False
-    return ast.dump(mutated) != ast.dump(ast.parse(source))
+    return ast.dump(mutated) != _dump_of(source)
+
+
+@lru_cache(1)
+def _dump_of(source: str) -> str:
+    """Return the syntax tree of a source as text; all edits of a source are compared with it."""
+    return ast.dump(ast.parse(source))
 
 
 class Finder:

@@ -10,6 +10,7 @@ import linecache
 import os
 import sysconfig
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -83,12 +84,18 @@ def _statements_of(script: Path) -> list[ast.stmt]:
 
 def function_around(text: str, line: int) -> tuple[int, int] | None:
     """Return the first and last line of the innermost function around a line, or None."""
+    spans = _spans_of_functions(text)
+    return max((span for span in spans if span[0] <= line <= span[1]), default=None)
+
+
+@lru_cache(maxsize=32)
+def _spans_of_functions(text: str) -> list[tuple[int, int]]:
+    """Return the first and last line of each function in a source; [] if it is not Python."""
     try:
         nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, FUNCTIONS)]
     except SyntaxError:
-        return None
-    spans = [(node.lineno, node.end_lineno or node.lineno) for node in nodes]
-    return max((span for span in spans if span[0] <= line <= span[1]), default=None)
+        return []
+    return [(node.lineno, node.end_lineno or node.lineno) for node in nodes]
 
 
 def shown_place(where: Where) -> Where:

@@ -11,6 +11,7 @@ pytest.importorskip("torch")
 
 from kerascope.cli import main
 
+pytestmark = pytest.mark.live
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "pytorch.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)

@@ -14,6 +14,7 @@ import time
 import pytest
 from web_server import CHAPTER_NAME, Server
 
+from kerascope.cli import main
 from kerascope.errors import ArgumentError, MissingToolError
 from kerascope.learn.exercises import all_exercises
 from kerascope.learn.web import check_extra
@@ -405,11 +406,10 @@ def test_without_the_extra_one_message_names_it(monkeypatch):
         (["web", "99"], "No chapter '99'"),
     ],
 )
-def test_wrong_words_are_refused(tmp_path, words, message):
-    command = [sys.executable, "-m", "kerascope", "learn", *words]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert ended.returncode == 2
-    assert message in ended.stderr
+def test_wrong_words_are_refused(tmp_path, monkeypatch, capsys, words, message):
+    monkeypatch.chdir(tmp_path)
+    assert main(["learn", *words]) == 2
+    assert message in capsys.readouterr().err
     assert not os.listdir(tmp_path)
 
 

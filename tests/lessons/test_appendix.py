@@ -9,15 +9,15 @@ from kerascope.lessons.parser import chapter_folders, find_chapter, read_chapter
 from kerascope.lessons.reading import chapter_text
 
 
-@pytest.fixture
-def course(tmp_path, capsys):
-    """Return the folder of a sound course of three chapters."""
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """Return the folder of a sound course of three chapters, which is run once for all tests."""
+    folder = tmp_path_factory.mktemp("course")
     for name in ("A-documents", "10-later", "02-early"):
-        write_chapter(tmp_path, EVERY_KIND, name=name)
-    words = ["build", "--tutorials", str(tmp_path), "--accept", "--translated", "both"]
+        write_chapter(folder, EVERY_KIND, name=name)
+    words = ["build", "--tutorials", str(folder), "--accept", "--translated", "both"]
     assert main(["lessons", *words]) == 0
-    capsys.readouterr()
-    return tmp_path
+    return folder
 
 
 def test_letters_come_after_numbers(course):

@@ -100,6 +100,7 @@ def test_chapter_19_shows_the_filter_turned_and_the_gradient_of_a_strided_convol
     assert lists(K.eval(slope))[0] == transposed(ks)
 
 
+@pytest.mark.live
 def test_pytorch_pads_both_sides_and_does_not_turn_a_filter():
     torch = pytest.importorskip("torch")
 
@@ -116,6 +117,7 @@ def test_pytorch_pads_both_sides_and_does_not_turn_a_filter():
     assert "all four sides" in torch.nn.Conv2d.__doc__
 
 
+@pytest.mark.live
 def test_the_gradients_of_pytorch_are_those_of_chapter_19():
     torch = pytest.importorskip("torch")
 
@@ -279,6 +281,7 @@ def test_the_manual_of_keras_says_what_chapters_19_and_20_quote():
         assert words in " ".join(getattr(layers, name).__doc__.split()), name
 
 
+@pytest.mark.live
 def test_a_packed_sequence_of_pytorch_ends_with_the_states_of_a_mask():
     torch = pytest.importorskip("torch")
     from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -297,6 +300,7 @@ def test_a_packed_sequence_of_pytorch_ends_with_the_states_of_a_mask():
     assert filled.flatten().tolist() == [1.0, 2.5, 0.0, 0.0]  # where a mask repeats 2.5
 
 
+@pytest.mark.live
 def test_the_gradients_of_pytorch_are_those_of_chapter_20():
     torch = pytest.importorskip("torch")
 

@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ET
 from functools import cache
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from figure_models import (
     KNOWN,
@@ -20,6 +21,7 @@ from figure_models import (
 
 import kerascope as ks
 from kerascope import layers as L
+from kerascope.engine import base_layer
 from kerascope.errors import ArgumentError
 from kerascope.models import Model, Sequential
 from kerascope.viz.figure.marks import SMALLEST
@@ -28,6 +30,18 @@ from kerascope.viz.layout.measures import text_width
 
 WIDTHS = ("84mm", "174mm")
 CASES = [(name, width) for name in KNOWN for width in WIDTHS]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def weights_are_zeros():
+    """Let all weights begin as zeros: no figure shows them, and random ones take seconds."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(
+            base_layer,
+            "first_value",
+            lambda layer, word, shape, dtype, compute: np.zeros(shape, dtype),
+        )
+        yield
 
 
 @cache

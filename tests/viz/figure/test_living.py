@@ -376,6 +376,7 @@ def test_on_the_command_line(tmp_path, monkeypatch, digit, capsys):
 # --- models of other libraries --------------------------------------------------------------------
 
 
+@pytest.mark.live
 def test_a_live_pytorch_model_shows_what_it_computes():
     torch = pytest.importorskip("torch")
     nn = torch.nn
@@ -402,6 +403,7 @@ def test_a_live_pytorch_model_shows_what_it_computes():
     assert "channels \u00d7 height \u00d7 width" in figure.legend
 
 
+@pytest.mark.live
 def test_a_recurrent_layer_of_pytorch_needs_the_batch_first():
     torch = pytest.importorskip("torch")
 
@@ -422,12 +424,14 @@ def test_a_recurrent_layer_of_pytorch_needs_the_batch_first():
         assert_shown(found, "lstm", model(x)[0].numpy().T)
 
 
+@pytest.mark.live
 def test_values_without_a_batch_are_refused():
     torch = pytest.importorskip("torch")
     with pytest.raises(ArgumentError, match=r"x\[None\]"):
         ks.draw(torch.nn.Linear(4, 3).eval(), style="figure", values=torch.randn(4))
 
 
+@pytest.mark.live
 def test_a_resnet18_of_pytorch_fits():
     torch = pytest.importorskip("torch")
     from torch_models import ResNet18
@@ -445,6 +449,7 @@ def test_a_resnet18_of_pytorch_fits():
     assert values_of_bars(figure.svg) == pytest.approx({i: scores[i] for i in best}, rel=1e-3)
 
 
+@pytest.mark.live
 def test_an_onnx_file_shows_what_it_computes(tmp_path):
     onnx = pytest.importorskip("onnx")
     pytest.importorskip("kerascope.foreign.onnx_models")
@@ -479,6 +484,7 @@ def test_an_onnx_file_shows_what_it_computes(tmp_path):
     assert values_of_bars(figure.svg) == pytest.approx(dict(enumerate(scores)), rel=1e-3)
 
 
+@pytest.mark.live
 def test_a_live_keras_model_shows_what_it_computes():
     pytest.importorskip("keras")
     script = """if True:
