@@ -62,7 +62,8 @@ def resnet50():
     return ResNet50(weights=None)
 
 
-def unet(padding="same", size=256):
+def unet(padding="same", size=256, first=64):
+    """Return the published U-Net, or one whose first level has another number of channels."""
     image = x = L.Input(shape=(size, size, 1))
     copies = []
 
@@ -71,11 +72,11 @@ def unet(padding="same", size=256):
             x = L.Conv2D(channels, 3, padding=padding, activation="relu")(x)
         return x
 
-    for channels in (64, 128, 256, 512):
+    for channels in (first, 2 * first, 4 * first, 8 * first):
         copies.append(twice(x, channels))
         x = L.MaxPooling2D(2)(copies[-1])
-    x = twice(x, 1024)
-    for channels in (512, 256, 128, 64):
+    x = twice(x, 16 * first)
+    for channels in (8 * first, 4 * first, 2 * first, first):
         x = L.Conv2DTranspose(channels, 2, strides=2)(x)
         copy = copies.pop()
         if padding == "valid":

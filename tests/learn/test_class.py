@@ -75,11 +75,14 @@ x = 1
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("while True:\n    pass\n", "still running after 2 s, at line 1"),
+        ("import time\ntime.sleep(300)\n", "still running after 2 s, at line 2"),
         ("while True:\n    print('x' * 999)\n", "still running after 2 s, at line 2"),
         ("import os\nos._exit(3)\n", "the process ended (code 3) before the check"),
         ("import os\nos.abort()\n", "the process ended (code -6) before the check"),
-        ("import os\nos.kill(os.getppid(), 9)\nwhile True: pass\n", "(code -9) before the check"),
+        (
+            "import os, time\nos.kill(os.getppid(), 9)\ntime.sleep(300)\n",
+            "(code -9) before the check",
+        ),
         ("exit()\n", "ended itself with sys.exit()"),
         ("input()\n", "a check has no keyboard input"),
     ],
@@ -127,8 +130,8 @@ def test_what_an_answer_started_ends_with_it(server, tmp_path):
 @needs_fork
 def test_an_answer_that_kills_the_server_and_never_ends_is_ended(server, tmp_path):
     number = tmp_path / "number"
-    source = f"import os\nopen({str(number)!r}, 'w').write(str(os.getpid()))\n"
-    outcome_of(f"{source}os.kill(os.getppid(), 9)\nwhile True: pass\n", server.run, tmp_path, 1)
+    source = f"import os, time\nopen({str(number)!r}, 'w').write(str(os.getpid()))\n"
+    outcome_of(f"{source}os.kill(os.getppid(), 9)\ntime.sleep(300)\n", server.run, tmp_path, 1)
     assert has_ended(int(number.read_text()))
 
 

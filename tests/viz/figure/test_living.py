@@ -123,7 +123,7 @@ def test_a_batch_shows_its_first_sample_and_says_so(digit):
 
 
 def test_a_u_shows_the_strongest_map_of_each_place():
-    model = unet(size=32)
+    model = unet(size=32, first=8)
     x = np.random.RandomState(1).rand(1, 32, 32, 1).astype("float32")
     figure = ks.draw(model, style="figure", values=x)
     assert figure.form == "u"
