@@ -111,6 +111,10 @@ MISTAKES = {
         "slice_batches", (BATCHES, f"__import__('numpy').array({BATCHES})"),
         "to be a list, yours is an array (2, 2) int64", "你的是数组 (2, 2) int64",
     ),
+    "one result of two": (
+        "attend", ("return weights @ value, weights", "return weights @ value"),
+        "yours is an array (5, 4, 3) float64: a list of 2 is needed", "应是 2 项的列表",
+    ),
     "off by one": (
         "slice_batches", ("start + batch_size)", "start + batch_size - 1)"),
         "to be [(0, 32), (32, 50)], yours is [(0, 31), (32, 50)]", "你的是 [(0, 31), (32, 50)]",
