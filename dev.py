@@ -56,7 +56,9 @@ EXTRAS = ["", "dev", "live"]  # each includes the one before it
 PARTS = 4
 # `versions` runs one of this many parts of the default set, in the folders below.
 PARTS_OF_VERSIONS = 12
-TESTS_OF_VERSIONS = ["backend", "engine", "layers", "saving", "trace", "viz", "debugger"]
+TESTS_OF_VERSIONS = [
+    *("backend", "engine", "layers", "learn", "lessons", "saving", "trace", "viz", "debugger"),
+]
 NEWEST_PYTHON = "3.13"
 
 

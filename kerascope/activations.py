@@ -320,7 +320,7 @@ def tanh_shrink(x: Tensor) -> Tensor:
 @_registry.register
 @at_once_on_arrays
 def hard_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
-    """Return 0 where |x| is at most `threshold`, otherwise x."""
+    """Return 0 where `|x|` is at most `threshold`, otherwise x."""
     x = floating(x)
     return K.switch(K.greater(K.abs(x), threshold), x, K.zeros_like(x))
 
@@ -328,7 +328,7 @@ def hard_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
 @_registry.register
 @at_once_on_arrays
 def soft_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
-    """Return 0 where |x| is below `threshold`, otherwise x moved towards 0 by `threshold`."""
+    """Return 0 where `|x|` is below `threshold`, otherwise x moved towards 0 by `threshold`."""
     x = floating(x)
     nearer = x - threshold * K.sign(x)
     return K.switch(K.greater(K.abs(x), threshold), nearer, K.zeros_like(x))

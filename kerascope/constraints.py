@@ -63,7 +63,7 @@ class MaxNorm(Constraint):
 
     Notes
     -----
-    w * min(|w|, max_value) / (epsilon + |w|)
+    `w * min(|w|, max_value) / (epsilon + |w|)`
 
     References
     ----------
@@ -144,7 +144,7 @@ class MinMaxNorm(Constraint):
 
     Notes
     -----
-    With n = |w|: w * (rate * clip(n, min_value, max_value) + (1 - rate) * n) / (epsilon + n)
+    With `n = |w|`: `w * (rate * clip(n, min_value, max_value) + (1 - rate) * n) / (epsilon + n)`
 
     Examples
     --------

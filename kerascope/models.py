@@ -68,7 +68,7 @@ def clone_model(
     model : Model
         A Sequential or a `Model(inputs, outputs)`. Shared layers stay shared.
     input_tensors : Tensor or list of Tensor, optional
-        The new model's inputs; by default new `Input`s.
+        The new model's inputs; by default, each is a new `Input`.
     clone_function : callable, optional
         Takes a layer and returns the layer of the copy: a new layer, or the same layer to share it.
 

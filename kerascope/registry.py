@@ -1,8 +1,8 @@
 """Named objects for configurations: activations, losses, layers, and so on.
 
-Each of these groups has one `Registry`. `activations.get`, `.serialize` and `.deserialize` are
-bound methods of the registry of activations. Names are never looked up in a module's `globals()`,
-where every import and helper would be a valid "activation".
+Each of these groups has one `Registry`. `activations.get`, `activations.serialize` and
+`activations.deserialize` are bound methods of the registry of activations. Names are never looked
+up in a module's `globals()`, where every import and helper would be a valid "activation".
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class L1L2(Regularizer):
 
     Notes
     -----
-    penalty(x) = l1 * sum |x_i| + l2 * sum x_i^2
+    `penalty(x) = l1 * sum |x_i| + l2 * sum x_i^2`
 
     Examples
     --------
@@ -139,7 +139,7 @@ class OrthogonalRegularizer(Regularizer):
 
     Notes
     -----
-    factor * mean |cos angle(i, j)| over all pairs of different rows.
+    `factor * mean |cos angle(i, j)|` over all pairs of different rows.
 
     Examples
     --------

@@ -235,11 +235,12 @@ class WarmPopen(RealPopen):  # type: ignore[type-arg]
         words, files = request
         pipes = others[9:15]
         with socket.socket(socket.AF_UNIX) as line:
-            _connect(line, _the_server().address)
-            data = json.dumps(words).encode()
-            socket.send_fds(line, [struct.pack("!i", len(data))], files)
-            line.sendall(data)
-            answer = _read(line.fileno(), 4)
+            answer, data = b"", json.dumps(words).encode()
+            with contextlib.suppress(ConnectionError):
+                _connect(line, _the_server().address)
+                socket.send_fds(line, [struct.pack("!i", len(data))], files)
+                line.sendall(data)
+                answer = _read(line.fileno(), 4)
             if len(answer) < 4:
                 log = Path(_the_server().address).with_name("log")
                 raise OSError(f"the server of warm Pythons has ended: {log.read_text()}")

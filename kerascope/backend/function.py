@@ -207,7 +207,7 @@ class Function(Inspectable):
         return outputs[0] if self._single else outputs
 
     def stage(self, inputs: Sequence[Any] = ()) -> Stage:
-        """Return one call as a stage; its events are the computed `Step`s, then the `Update`s.
+        """Return one call as a stage; its events are each computed `Step`, then each `Update`.
 
         A step that no lazy switch needs in this call has no event.
         """

@@ -284,11 +284,11 @@ def _outcomes(files: list[tuple[Exercise, Path]], options: Namespace) -> list[Ou
     """Return the outcome of each file; on a terminal, show the progress in the error output."""
     checking = check_files(files, options.time_limit or SECONDS, options.jobs or 2)
     console = Console(stderr=True)
-    with (
-        closing(checking),
-        Progress(console=console, transient=True, disable=not console.is_terminal) as progress,
-    ):
-        return list(progress.track(checking, total=len(files), description="learn check"))
+    with closing(checking):
+        if not console.is_terminal:
+            return list(checking)
+        with Progress(console=console, transient=True) as progress:
+            return list(progress.track(checking, total=len(files), description="learn check"))
 
 
 # --- kerascope examples: the scripts that the course reads ----------------------------------------

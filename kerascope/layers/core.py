@@ -403,7 +403,7 @@ class ActivityRegularization(Layer):
 
     Notes
     -----
-    penalty = l1 * sum |x_i| + l2 * sum x_i^2
+    `penalty = l1 * sum |x_i| + l2 * sum x_i^2`
 
     Examples
     --------
@@ -507,7 +507,7 @@ class Reshape(Layer):
         return K.reshape(inputs, (K.shape(inputs)[0], *self.target_shape))
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return (batch, *target_shape), with -1 replaced if the input's sizes are known.
+        """Return `(batch, *target_shape)`, with -1 replaced if the input's sizes are known.
 
         Raises
         ------
@@ -653,7 +653,7 @@ class Lambda(Layer):
         self.supports_masking = mask is not None
 
     def call(self, inputs: Tensors, mask: Masks = None) -> Any:
-        """Return function(inputs, **arguments)."""
+        """Return `function(inputs, **arguments)`."""
         arguments = dict(self.arguments)
         if accepts(self.function, "mask"):
             arguments["mask"] = mask

@@ -356,7 +356,7 @@ class SimpleRNNCell(GatedCell):
 
     Notes
     -----
-        output = state = activation(dot(inputs, kernel) + dot(state, recurrent_kernel) + bias)
+    `output = state = activation(dot(inputs, kernel) + dot(state, recurrent_kernel) + bias)`
 
     with `kernel` of shape (features, units) and `recurrent_kernel` of shape (units, units).
 

@@ -4,6 +4,7 @@ The file says in each language, in one or two sentences, what the reader sees an
 afterwards, and for whom the chapter is. It also says how long the chapter takes::
 
     minutes = 40
+    explains = ["Node", "engine.InputLayer"]
 
     [en]
     about = "You see that a Node is one call of one layer. Afterwards you can walk ..."
@@ -15,6 +16,8 @@ afterwards, and for whom the chapter is. It also says how long the chapter takes
 
 `Chapter.introduction` contains it, and `Chapter.introduction_text` returns it as Markdown for the
 page, the index, the notebook and the terminal. A chapter without this file has no such lines.
+`explains` is optional: public names of kerascope whose pages in the documentation link to the
+chapter.
 
 The minutes are those of a reader who reads the prose (130 words in a minute), follows each block
 and its output (0.8 minutes), makes each prediction (one minute) and plays each player (three
@@ -51,10 +54,13 @@ def read_introduction(folder: Path) -> Introduction | None:
     minutes = content.pop("minutes", None)
     if not isinstance(minutes, int) or isinstance(minutes, bool) or minutes < 1:
         raise LessonError(f"{where}: minutes: expected a whole number from 1, got {minutes!r}.")
+    explains = content.pop("explains", [])
+    if not isinstance(explains, list) or not all(isinstance(name, str) for name in explains):
+        raise LessonError(f"{where}: explains: expected a list of names, got {explains!r}.")
     for language, texts in content.items():
         if language not in LANGUAGES:
             known = ", ".join(f"[{name}]" for name in LANGUAGES)
-            raise LessonError(f"{where}: unknown {language!r}. Use: minutes, {known}.")
+            raise LessonError(f"{where}: unknown {language!r}. Use: minutes, explains, {known}.")
         for name in TEXTS:
             text = texts.get(name) if isinstance(texts, dict) else None
             if not isinstance(text, str) or not text.strip():
@@ -62,7 +68,7 @@ def read_introduction(folder: Path) -> Introduction | None:
                     f"{where}: [{language}] {name}: expected one or two sentences, got {text!r}."
                 )
     about, for_whom = ({one: texts[name] for one, texts in content.items()} for name in TEXTS)
-    return Introduction(minutes, about, for_whom)
+    return Introduction(minutes, about, for_whom, tuple(explains))
 
 
 def introduction_complaints(chapter: Chapter) -> list[str]:

@@ -253,11 +253,14 @@ class Introduction:
     about, for_whom : dict of str to str
         One or two sentences in each language, in Markdown: what the reader sees and can do
         afterwards, and what the reader should know before.
+    explains : tuple of str
+        Public names of kerascope that the chapter explains, such as "layers.Dense".
     """
 
     minutes: int
     about: dict[str, str]
     for_whom: dict[str, str]
+    explains: tuple[str, ...] = ()
 
 
 # In a text for the terminal: the line after a predicted output, to be replaced by the prediction.

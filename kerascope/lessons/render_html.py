@@ -317,7 +317,7 @@ def page_name(chapter: Chapter) -> str:
 
 @dataclass(frozen=True)
 class Extras:
-    """What a page that a server sends has in addition to a page that is opened as a file.
+    """What a page on a server or a site has in addition to a page that is opened as a file.
 
     Attributes
     ----------
@@ -325,10 +325,16 @@ class Extras:
         The content security policy in the page; "" if the server sends one.
     head : str
         HTML for the end of the page's head: style sheets and scripts.
+    bar : str
+        HTML for the navigation at the top: links to the other pages of the site.
+    end : str
+        HTML for the end of a chapter.
     """
 
     policy: str = NO_NETWORK
     head: str = ""
+    bar: str = ""
+    end: str = ""
 
 
 NO_EXTRAS = Extras()
@@ -352,7 +358,7 @@ def chapter_page(
     titles = {name: lesson.title for name, lesson in chapter.lessons.items()}
     groups = zip(*(one.sections for one in chapter.lessons.values()), strict=True)
     body = "".join(_section(group, languages, chapter) for group in groups)
-    main = f'<main id="text" tabindex="-1">\n{body}{_exercises(chapter)}'
+    main = f'<main id="text" tabindex="-1">\n{body}{_exercises(chapter)}{extras.end}'
     main += f"{_beside(before, after, languages)}</main>\n"
     contents = _contents(chapter, languages)
     return _page(
@@ -383,10 +389,11 @@ def _page(titles: dict[str, str], body: str, languages: tuple[str, ...], extras:
     skip = _each({name: WORDS[name]["skip"] for name in languages})
     course = _each({name: COURSE[name] for name in languages})
     known = json.dumps(titles, ensure_ascii=False).replace("<", "\\u003c")
+    links = f'<a href="index.html" data-page="index.html">{course}</a>{extras.bar}'
     whole = f"""\
 <a class="skip" href="#text">{skip}</a>
 <header class="bar">
-<nav aria-label="{COURSE[first]}"><a href="index.html" data-page="index.html">{course}</a></nav>
+<nav aria-label="{COURSE[first]}">{links}</nav>
 {_switch(languages)}</header>
 {body}<script type="application/json" id="titles">{known}</script>
 <script>

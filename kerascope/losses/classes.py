@@ -321,7 +321,7 @@ class MeanSquaredError(_LossWithoutArguments):
 
 @registry.register
 class MeanAbsoluteError(_LossWithoutArguments):
-    """The mean absolute error as a class: mean |p - y| for targets y and predictions p.
+    """The mean absolute error as a class: mean `|p - y|` for targets y and predictions p.
 
     Examples
     --------
@@ -339,7 +339,7 @@ class MeanAbsoluteError(_LossWithoutArguments):
 
 @registry.register
 class MeanAbsolutePercentageError(_LossWithoutArguments):
-    """The mean error in percent as a class: 100 * mean |p - y| / |y|; targets y, predictions p.
+    """The mean error in percent as a class: `100 * mean |p - y| / |y|`; targets y, predictions p.
 
     Examples
     --------
@@ -377,7 +377,7 @@ class LogCosh(_LossWithoutArguments):
 
     Examples
     --------
-    The loss of an error x is near x^2 / 2 if x is small, and near |x| - log(2) if x is large:
+    The loss of an error x is near x^2 / 2 if x is small, and near `|x| - log(2)` if x is large:
 
     >>> loss = LogCosh()
     >>> [round(float(loss([[0.0]], [[x]])), 4) for x in (0.1, 10.0)]

@@ -87,15 +87,15 @@ def mean_squared_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 @_register
 def mean_absolute_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return mean |p - y| over the last axis, for targets y and predictions p."""
+    """Return mean `|p - y|` over the last axis, for targets y and predictions p."""
     return K.mean(K.abs(y_pred - y_true), axis=-1)
 
 
 @_register
 def mean_absolute_percentage_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return 100 * mean |p - y| / |y| over the last axis, for targets y and predictions p.
+    """Return `100 * mean |p - y| / |y|` over the last axis, for targets y and predictions p.
 
-    If |y| is smaller than `K.epsilon()`, then `K.epsilon()` is used in its place.
+    If `|y|` is smaller than `K.epsilon()`, then `K.epsilon()` is used in its place.
     """
     size = K.clip(K.abs(y_true), margin_of(y_pred), None)
     return 100.0 * K.mean(K.abs((y_true - y_pred) / size), axis=-1)
@@ -118,7 +118,7 @@ def logcosh(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
     Notes
     -----
-    With x = p - y, the loss is close to x^2 / 2 near 0 and to |x| - log 2 far from 0. The formula
+    With x = p - y, the loss is close to x^2 / 2 near 0 and to `|x| - log 2` far from 0. The formula
     is x + softplus(-2x) - log 2, because cosh(x) itself overflows in float32 from x = 89 on.
     """
     x = y_pred - y_true
@@ -292,7 +292,7 @@ def huber(y_true: Tensor, y_pred: Tensor, delta: float = 1.0) -> Tensor:
 
     Notes
     -----
-    The loss for e = |p - y|, with the target y and the prediction p, is e^2 / 2 where e <= delta,
+    The loss for `e = |p - y|`, with the target y and the prediction p, is e^2 / 2 where e <= delta,
     otherwise delta * (e - delta / 2).
     """
     error = K.abs(y_pred - y_true)

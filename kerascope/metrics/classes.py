@@ -622,7 +622,7 @@ class MeanSquaredError(MeanMetric):
 
 @registry.register
 class MeanAbsoluteError(MeanMetric):
-    """Mean absolute error: the mean of |p - y| for targets y and predictions p.
+    """Mean absolute error: the mean of `|p - y|` for targets y and predictions p.
 
     Examples
     --------
@@ -641,7 +641,7 @@ class MeanAbsoluteError(MeanMetric):
 
 @registry.register
 class MeanAbsolutePercentageError(MeanMetric):
-    """Mean absolute error in percent of the targets y: the mean of 100 |p - y| / |y|.
+    """Mean absolute error in percent of the targets y: the mean of `100 |p - y| / |y|`.
 
     Examples
     --------
@@ -750,7 +750,7 @@ class LogCoshError(MeanMetric):
 
     Examples
     --------
-    For a large error x the result is near |x| - log(2). The key in the logs is "logcosh":
+    For a large error x the result is near `|x| - log(2)`. The key in the logs is "logcosh":
 
     >>> metric = LogCoshError()
     >>> metric.name, round(float(metric([[0.0]], [[-20.0]])), 4)

@@ -447,7 +447,7 @@ class Adamax(DecayingOptimizer):
 
     Notes
     -----
-    At step t, counted from 1: m = beta_1 * m + (1 - beta_1) * g;  u = max(beta_2 * u, |g|);
+    At step t, counted from 1: m = beta_1 * m + (1 - beta_1) * g;  u = max(beta_2 * u, `|g|`);
     p = p - lr / (1 - beta_1^t) * m / (u + epsilon).
     Slots: `m` of all parameters, then `u`.
 
@@ -657,7 +657,7 @@ class Lamb(DecayingOptimizer):
     Notes
     -----
     With Adam's m and v, corrected for their start at 0, u = m / (sqrt(v) + epsilon) and
-    p = p - lr * |p| / |u| * u, where |.| is the Euclidean norm of the whole array. If one of the
+    `p = p - lr * |p| / |u| * u`, where `|.|` is the Euclidean norm of the whole array. If one of
     two norms is 0, their quotient is replaced by 1. Slots: `m` and `v`.
 
     References

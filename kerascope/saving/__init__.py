@@ -5,15 +5,13 @@ All formats follow three rules. Reading a file runs no code from it. Sizes are c
 anything is read. A file is written completely or not at all. The package is imported when the first
 model is saved or loaded.
 
-| contents | module |
-|---|---|
-| `.keras` and `.weights.h5` | `keras3_files`, with `keras3_weights` |
-| their configurations, calls and optimizers | `keras3_reading`, `keras3_writing`,
-  `keras3_compile`; differences of names are in the table `keras3_table` |
-| `.h5` | `hdf5_models` |
-| older files | `older_keras` |
-| configurations without weights | `configs` |
-| protection against hostile files | `untrusted`, `hdf5_files`, the archives of `keras3_files` |
+- `.keras` and `.weights.h5`: `keras3_files`, with `keras3_weights`
+- their configurations, calls and optimizers: `keras3_reading`, `keras3_writing`, `keras3_compile`;
+  differences of names are in the table `keras3_table`
+- `.h5`: `hdf5_models`
+- older files: `older_keras`
+- configurations without weights: `configs`
+- protection against hostile files: `untrusted`, `hdf5_files`, the archives of `keras3_files`
 """
 
 from kerascope.engine.network import file_functions

@@ -657,7 +657,7 @@ class Tape:
         name : str
             "loss", a metric, a weight as "dense_1/kernel", or a pattern for several weights as
             "dense_*/kernel".
-        figure : {"|g|", "|w|", "change", "histogram", "gradient histogram"}
+        figure : {"`|g|`", "`|w|`", "change", "histogram", "gradient histogram"}
             The figure to draw for a weight: the norm of its gradient, its own norm, its change by a
             batch relative to its norm, or a histogram of its values or of its gradient for each
             batch.

@@ -96,7 +96,7 @@ def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
     -------
     iterator of WalkStep
         Lazy: a layer is called when its step is requested. A model of another library runs
-        completely before the first step, and its steps are `foreign.CallStep`s.
+        completely before the first step, and each step is a `foreign.CallStep`.
 
     Raises
     ------

@@ -1,8 +1,9 @@
 """`Drawing`: a picture of a graph in every format.
 
 A `Drawing` shows itself in a notebook, prints as characters in a terminal, and saves itself to a
-file in the format of the file's suffix. Its parts can be read: `.graph` is the neutral graph that
-is drawn, `.whole` the same graph with nothing collapsed, and `.source` the DOT text.
+file in the format of the file's suffix. Its parts can be read: `drawing.graph` is the neutral graph
+that is drawn, `drawing.whole` the same graph with nothing collapsed, and `drawing.source` the DOT
+text.
 """
 
 from __future__ import annotations

@@ -189,7 +189,7 @@ class Abs(Elementwise):
 
 
 def abs(x: TensorLike) -> Tensor:
-    """Return |x|, element by element."""
+    """Return `|x|`, element by element."""
     return Abs()(x)
 
 

@@ -268,7 +268,7 @@ class Softsign(Activation):
 
 
 def softsign(x: TensorLike) -> Tensor:
-    """Return x / (1 + |x|), element by element."""
+    """Return `x / (1 + |x|)`, element by element."""
     return Softsign()(floating(x))
 
 
