@@ -37,4 +37,5 @@ def test_the_page_has_eleven_pictures_and_no_other_file_lies_there():
     files = {path.name for path in GALLERY.glob("*.svg")}
     assert set(re.findall(r'<img src="([^"]+)"', PAGE)) == files
     assert len(files) == 11
+    assert all(int(width) > 100 for width in re.findall(r'<img [^>]*width="(\d+)"', PAGE))
     assert MAKE.page({shown.file: drawn(shown) for shown in MAKE.PICTURES}) == PAGE

@@ -16,6 +16,7 @@ from kerascope import backend as K
 
 HERE = Path(__file__).resolve().parent
 WIDTH = 760
+PIXELS_PER_MM = 96 / 25.4  # of CSS
 
 
 class Shown(NamedTuple):
@@ -223,6 +224,12 @@ def drawn(shown: Shown) -> Any:
     return names["picture"]
 
 
+def width_of(svg: str) -> float:
+    """Return the width of a picture in pixels. Figures state their width in millimetres."""
+    found = re.match(r'<svg [^>]*? width="([\d.]+)(mm)?"', svg)
+    return float(found[1]) * (PIXELS_PER_MM if found[2] else 1)
+
+
 def page(pictures: dict[str, str]) -> str:
     """Return the gallery's page in Markdown, with these SVG texts by their files."""
     lines = [
@@ -240,7 +247,7 @@ def page(pictures: dict[str, str]) -> str:
     for shown in PICTURES:
         lines += [f"## {shown.title}", "", shown.words, ""]
         lines += [f"```python\n{shown.code}```", ""]
-        width = min(WIDTH, round(float(re.search(r'width="([\d.]+)"', pictures[shown.file])[1])))
+        width = min(WIDTH, round(width_of(pictures[shown.file])))
         lines += [f'<img src="{shown.file}" width="{width}" alt="{shown.title}">', ""]
     return "\n".join(lines)
 
