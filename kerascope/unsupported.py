@@ -15,11 +15,14 @@ from typing import Any
 MODEL_FILES = (".keras", ".h5", ".hdf5")
 TAPES = (".jsonl",)
 OF_TORCH = (".pt", ".pth", ".bin", ".safetensors", ".ckpt")
+EXPORTED = ".pt2"  # a program of torch.export
 TEXT_FILES = {".json": "model_from_json", ".yaml": "model_from_yaml", ".yml": "model_from_yaml"}
 OF_ONNX = (".onnx",)
 WEIGHTS_ALONE = ".weights.h5"
 _ARRAYS = (".npz", ".npy", ".msgpack")
 WEIGHTS_FILES = (*OF_TORCH, *_ARRAYS, WEIGHTS_ALONE)
+# Files that the command line cannot open, but a script can.
+FOR_SCRIPTS = (*WEIGHTS_FILES, EXPORTED)
 _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, partial)
 _OLD_KERAS = "tf_keras"
 _TENSORFLOW = "tensorflow"
@@ -106,6 +109,9 @@ def _remedy_of_file(path: str, call: str) -> str:
             f"{WEIGHTS} Make the module and load them into it, "
             f"module.load_state_dict({read}({said})), then {_on_module(call)}."
         )
+    if name.endswith(EXPORTED):
+        loaded = f"module = torch.export.load({said}).module()"
+        return f"Load the exported program: {loaded}, then {_on_module(call)}."
     if name.endswith(TAPES):
         return f"Read the tape with kerascope.trace.tape.Tape.load({said}), then draw or play it."
     if name.endswith(_ARRAYS):

@@ -58,7 +58,7 @@ def test_a_file_that_holds_no_model_is_refused_with_how_to_write_one(
     Path(name).write_bytes(content)
     (line,) = error_of(capsys, command, name).splitlines()
     assert line.startswith(f"kerascope: {message}")
-    assert "Write it with " in line
+    assert "Write the whole model with " in line
 
 
 def test_a_model_of_ones_own_class_in_a_file_is_drawn_and_computes_nothing(capsys):

@@ -139,7 +139,10 @@ def test_a_script_that_fails_otherwise_leaves_none(capsys):
     ("words", "says"),
     [
         (["--at", "1"], "--at needs --values FILE"),
-        (["--values", "none.npy"], "none.npy: not a .npy or .npz file"),
+        (
+            ["--values", "none.npy"],
+            "none.npy: the file does not exist. Write your arrays ",
+        ),
         (["--values", "script.py"], "script.py: not a .npy or .npz file"),
         (["--dpi", "0"], "above 0"),
         (["--most", "few"], "argument --most"),

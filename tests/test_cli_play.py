@@ -44,9 +44,13 @@ def test_it_is_played_on_the_arrays_of_a_file(capsys):
     [
         (["no.keras"], "there is no file 'no.keras'. Did you mean 'm.keras'?"),
         (["no.onnx"], "there is no file 'no.onnx'."),
-        (["m.keras", "--input", "no.npy"], "--input no.npy: not a .npy or .npz file"),
+        (
+            ["m.keras", "--input", "no.npy"],
+            "--input no.npy: the file does not exist. Write your ",
+        ),
         (["m.keras", "-o", "page.bmp"], "page.bmp"),
         (["w.pt"], "Make the module and load them into it"),
+        (["w.pt2"], "module = torch.export.load('w.pt2').module(), then give the script"),
         (["w.weights.h5"], "Make the model and load them into it"),
         (["train.py", "--input", "x.npy"], "--input needs a model file"),
         (["m.keras", "-o", "film.gif"], "a film shows training steps, and a model file has none"),

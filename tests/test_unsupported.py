@@ -86,6 +86,7 @@ def test_each_verb_says_what_came_and_what_to_do(subject, got, remedy):
     [
         ("w.weights.h5", "model.load_weights('w.weights.h5'), then ks."),
         ("x.npz", "Make the model and load them into it, then ks."),
+        ("x.pt2", "module = torch.export.load('x.pt2').module(), then ks."),
         ("run.jsonl", "kerascope.trace.tape.Tape.load('run.jsonl')"),
         ("train.py", "Import the function that makes the model"),
         ("resnet", "Give the model itself, ks."),

@@ -21,7 +21,7 @@ from kerascope.limits import USUAL, Limits
 from kerascope.model_files import is_model_file, opened
 from kerascope.registry import did_you_mean
 from kerascope.stage import Stage, observing
-from kerascope.unsupported import MODEL_FILES, OF_ONNX, WEIGHTS_FILES, got_instead
+from kerascope.unsupported import FOR_SCRIPTS, MODEL_FILES, OF_ONNX, got_instead
 
 FRESH: dict[str, Any] = {"weights": None}
 ARCHITECTURES = "kerascope.applications."  # a picture needs no trained weights
@@ -111,10 +111,9 @@ def find_model(argument: str, reading: ReadOptions = USUALLY) -> Any:
             f"MODEL: expected {EXPECTED}, got the tape {name!r}. To open a tape, run "
             f"kerascope replay {name}, or kerascope play {name}."
         )
-    if name.lower().endswith(WEIGHTS_FILES):
+    if name.lower().endswith(FOR_SCRIPTS):
         raise UsageError(
-            f"MODEL: this file has no architecture. Expected {EXPECTED}, "
-            f"{got_instead(name, 'give the script: script.py:model')}"
+            f"MODEL: expected {EXPECTED}, {got_instead(name, 'give the script: script.py:model')}"
         )
     folder = Path(name).parent
     found = folder.iterdir() if folder.is_dir() else ()
@@ -127,7 +126,7 @@ def find_model(argument: str, reading: ReadOptions = USUALLY) -> Any:
 
 def _from_file(path: Path, reading: ReadOptions) -> Network:
     known = own_classes(reading.custom)
-    with _reading(f"Write it with {_how_written(path)}."):
+    with _reading(f"Write the whole model with {_how_written(path)}."):
         with shapes_given(reading.shapes):
             with_loss, limits = reading.with_loss, reading.limits
             model = opened(path, known, compile=with_loss, limits=limits, opaque=True)

@@ -184,6 +184,11 @@ def arrays_in(path: str, level: str = "", where: str = "--values") -> Any:
     """
     try:
         loaded = np.load(path, allow_pickle=False)
+    except FileNotFoundError:
+        raise UsageError(
+            f"{where} {path}: the file does not exist. Write your arrays with "
+            f"np.save({path!r}, x), or np.savez for several inputs."
+        ) from None
     except (OSError, ValueError, EOFError) as error:
         raise UsageError(
             f"{where} {path}: not a .npy or .npz file: {getattr(error, 'strerror', 0) or error}."

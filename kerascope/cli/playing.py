@@ -22,7 +22,7 @@ from kerascope.player.playing import first_steps, play
 from kerascope.trace.records import counted
 from kerascope.trace.tape import trace
 from kerascope.trace.tape_store import Tape
-from kerascope.unsupported import WEIGHTS_FILES, got_instead
+from kerascope.unsupported import FOR_SCRIPTS, got_instead
 
 EXPECTED = "a script, a tape (.jsonl), or a .keras, .h5, .json or .onnx file"
 
@@ -31,9 +31,9 @@ def run_play(options: Namespace) -> int:
     """Run the script or model of `kerascope play`, write its page, and return the exit code."""
     if is_model_file(options.script) or library_of(options.script):
         return _play_model(options)
-    if options.script.lower().endswith(WEIGHTS_FILES):
+    if options.script.lower().endswith(FOR_SCRIPTS):
         raise UsageError(
-            f"play: this file has no architecture. Expected {EXPECTED}, "
+            f"play: expected {EXPECTED}, "
             f"{got_instead(options.script, 'give the script: script.py')}"
         )
     if options.input is not None:

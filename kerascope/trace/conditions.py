@@ -465,7 +465,7 @@ def _brought_in(event: Event, count: Callable[[Any], int], word: str) -> str:
     found = []
     for name, value in _fed(event):
         if count(value):
-            part = f"{name}, which {event.name} is fed: {_how_many(value, count)}"
+            part = f"{name}, an input of {event.name}: {_how_many(value, count)}"
             if isinstance(value, np.ndarray) and value.ndim:
                 rows = [row for row, numbers in enumerate(value) if count(numbers)]
                 part += f", row{'' if len(rows) == 1 else 's'} {listed(rows, 4)} of the batch"

@@ -101,11 +101,11 @@ def test_what_is_fed_is_told_by_its_name_and_rows():
 
     ones, nan = np.ones(3), np.array([1.0, np.nan, np.nan])
     assert fed(nan, ones) == (
-        "NaN comes in with x, which train is fed: 2 of 3, rows 1, 2 of the batch"
+        "NaN comes in with x, an input of train: 2 of 3, rows 1, 2 of the batch"
     )
     assert fed(BAD[:1], nan[:2]) == (
-        "NaN comes in with x, which train is fed: 1 of 2, row 0 of the batch; "
-        "and with y, which train is fed: 1 of 2, row 1 of the batch"
+        "NaN comes in with x, an input of train: 1 of 2, row 0 of the batch; "
+        "and with y, an input of train: 1 of 2, row 1 of the batch"
     )
 
 
@@ -273,5 +273,5 @@ def test_of_two_arrays_of_one_name_both_are_looked_at():
     fed = {"inputs": [BAD, GOOD], "feed_names": ["x", "x"]}
     begin = event(kind="function", ph="B", name="f", deltas=fed)
     assert [text for _, _, text in found("nan", begin)] == [
-        "NaN comes in with x, which f is fed: 2 of 4, rows 0, 1 of the batch"
+        "NaN comes in with x, an input of f: 2 of 4, rows 0, 1 of the batch"
     ]

@@ -65,7 +65,7 @@ def points_of(width: str) -> float:
     if not NARROWEST <= points <= WIDEST:
         raise ArgumentError(
             f"draw: expected a width of {NARROWEST / POINTS['mm']:.0f}mm to "
-            f"{WIDEST / POINTS['mm']:.0f}mm, got {points / POINTS['mm']:.0f}mm ({width}). "
+            f"{WIDEST / POINTS['mm']:.0f}mm, got {width}. "
             f"Write width='84mm' for one column."
         )
     return points
