@@ -2,12 +2,10 @@
 
 import os
 import re
-import shlex
-import subprocess
-import sys
 from typing import NamedTuple
 
 import pytest
+from shown_commands import SECONDS, read_by_us, typed_into_a_shell
 
 from kerascope.lessons import tutorials_folder
 from kerascope.lessons.comparison import compare
@@ -17,8 +15,6 @@ from kerascope.lessons.sessions import fixed_environment
 
 LANGUAGES = ("en", "zh")
 FILES = ("python", "markdown", "text", "toml")
-SECONDS = 600
-PROGRAMS = {"kerascope": [sys.executable, "-m", "kerascope"], "python": [sys.executable]}
 
 
 class Block(NamedTuple):
@@ -37,26 +33,6 @@ def blocks_of(language):
     tokens = markdown().parse(page(language))
     found = [token for token in tokens if token.type in ("fence", "code_block")]
     return [Block(one.info.split(), one.content, one.map[0] + 1) for one in found]
-
-
-def typed_into_a_shell(line, **options):
-    """Run a line as a shell does."""
-    program, _, rest = line.partition(" ")
-    return subprocess.run(f"{shlex.join(PROGRAMS[program])} {rest}", shell=True, **options)
-
-
-def read_by_us(line, **options):
-    """Run a line without a shell: words, and at their end perhaps the file that is written."""
-    program, *words = shlex.split(line)
-    assert not set("|&;<$*`") & set(line), f"{line}: only a shell knows what that is"
-    if ">" not in words:
-        return subprocess.run([*PROGRAMS[program], *words], **options)
-    *words, sign, name = words
-    assert sign == ">"
-    finished = subprocess.run([*PROGRAMS[program], *words], **options)
-    (options["cwd"] / name).write_text(finished.stdout, encoding="utf-8")
-    finished.stdout = ""
-    return finished
 
 
 def run(block, folder, home, by):
