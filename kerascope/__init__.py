@@ -70,7 +70,7 @@ if TYPE_CHECKING:  # for type checkers and editors; Python uses `__getattr__` be
     from kerascope.viz.profile import profile
     from kerascope.viz.tensors.show import show
 
-__version__ = "0.3.0.dev0"
+__version__ = "0.3.0"
 
 # Name -> the module that defines it.
 _HOMES = {
