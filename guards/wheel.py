@@ -1,12 +1,13 @@
 """The guard of the wheel builds it, installs it with only its core dependencies, and uses it.
 
-    python -m guards.wheel                    build the wheel and try it
+    python -m guards.wheel                    build sdist and wheel, and try both
     python -m guards.wheel --wheel FILE.whl   try an existing wheel
-    python -m guards.wheel --keep FOLDER      keep the environment and the files, to look at them
+    python -m guards.wheel --keep FOLDER      keep all files; sdist and wheel are in FOLDER/dist
 
-Tests run in a checkout with every file and every tool. Users have neither. So this guard compares
-the files in the wheel with those of the checkout, and runs the commands of the README in an empty
-environment outside the checkout, without the extras. It needs a network.
+Tests run in a checkout with every file and every tool. Users have neither. So this guard builds the
+source distribution (sdist) and, from it, the wheel. It compares their files with those of the
+checkout, and runs the commands of the README in an empty environment outside the checkout, without
+the extras. Then it unpacks the sdist and runs some of its tests. It needs a network.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import argparse
 import contextlib
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import tomllib
 import zipfile
@@ -35,13 +38,15 @@ FOLDERS = {
 MODULES = {
     "ipython": "IPython", "pillow": "PIL", "pytest-xdist": "xdist", "scikit-learn": "sklearn",
 }  # fmt: skip
+# Tests that run in the unpacked sdist: half a minute, and they need no extra.
+TESTS = ("tests/engine", "tests/test_readme.py")
 WINDOWS = os.name == "nt"
 LIMIT = 900  # seconds; only a hang takes so long
 GOOD, BAD, NOT_TRIED = 0, 1, 2
 
 
 class NotTried(Exception):
-    """Raised if the guard cannot run, because the wheel could not be built or installed."""
+    """Raised if the guard cannot run, because something could not be built or installed."""
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -91,6 +96,28 @@ def complaints_about_files(names: Iterable[str], wanted: Iterable[str]) -> list[
     return lines
 
 
+def complaints_about_sdist(names: Iterable[str], wanted: Iterable[str]) -> list[str]:
+    """Return a line for each file that an sdist lacks, and for each that it should not have.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The files in the sdist. All of them are in one folder.
+    wanted : iterable of str
+        The files of the repository.
+    """
+    inside, expected = {name.partition("/")[2] for name in names}, {*wanted, "PKG-INFO"}
+    lines = [f"missing in the sdist: {name}" for name in sorted(expected - inside)]
+    return lines + [f"does not belong in the sdist: {name}" for name in sorted(inside - expected)]
+
+
+def files_of_repository(root: Path = ROOT) -> list[str]:
+    """Return the names of all files that git knows; empty outside a repository."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, encoding="utf-8")
+    return [name for name in done.stdout.split("\0") if name and (root / name).is_file()]
+
+
 def names_in(wheel: Path) -> list[str]:
     """Return the names of the files in a wheel."""
     with zipfile.ZipFile(wheel) as archive:
@@ -112,17 +139,17 @@ def modules_of_extras(root: Path = ROOT) -> list[str]:
 # --- an environment -------------------------------------------------------------------------------
 
 
-def build(folder: Path, root: Path = ROOT) -> Path:
-    """Build the wheel into a folder, and return the path of the wheel.
+def build(folder: Path, root: Path = ROOT) -> tuple[Path, Path]:
+    """Build the sdist into a folder and the wheel from the sdist, and return their paths.
 
     Raises
     ------
     NotTried
-        If it cannot be built.
+        If they cannot be built.
     """
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, root]
-    _prepare("the wheel cannot be built", command)
-    return next(iter(sorted(folder.glob("kerascope-*.whl"))))
+    command = [sys.executable, "-m", "build", "--outdir", folder, root]
+    _prepare("sdist and wheel cannot be built", command)
+    return next(folder.glob("kerascope-*.tar.gz")), next(folder.glob("kerascope-*.whl"))
 
 
 def install(wheel: Path, folder: Path) -> Path:
@@ -337,19 +364,39 @@ def try_uses(programs: Path, folder: Path, wanted: Iterable[Use]) -> int:
     return failed
 
 
-def guard(folder: Path, wheel: Path | None) -> int:
-    """Build, compare, install and use the wheel; return the number of failures."""
-    if wheel is None:
-        wheel = build(folder / "wheel")
-    complaints = complaints_about_files(names_in(wheel), files_of_checkout())
+def print_complaints(path: Path, files: int, complaints: Sequence[str]) -> int:
+    """Print the complaints about an archive, or that it has all files; return their number."""
     for line in complaints:
         print(f"FAILED {line}")
     if not complaints:
-        print(f"ok     {wheel.name}: all {len(files_of_checkout())} files of the package")
+        print(f"ok     {path.name}: {files} files, {path.stat().st_size / 1e6:.1f} MB")
+    return len(complaints)
+
+
+def guard(folder: Path, wheel: Path | None) -> int:
+    """Build, compare, install and use the wheel, and the sdist; return the number of failures."""
+    failed, sdist = 0, None
+    if wheel is None:
+        sdist, wheel = build(folder / "dist")
+        with tarfile.open(sdist) as archive:
+            names = archive.getnames()
+        known = files_of_repository()
+        complaints = complaints_about_sdist(names, known) if known else []
+        failed += print_complaints(sdist, len(names), complaints)
+    names = names_in(wheel)
+    complaints = complaints_about_files(names, files_of_checkout())
+    failed += print_complaints(wheel, len(names), complaints)
     programs = install(wheel, folder / "environment")
     work = folder / "work"
     work.mkdir()
-    return len(complaints) + try_uses(programs, work, uses())
+    failed += try_uses(programs, work, uses())
+    if sdist is not None:
+        shutil.unpack_archive(sdist, folder / "unpacked")
+        pip = [programs / "python", "-m", "pip", "install", "--quiet"]
+        _prepare("the tools of the tests cannot be installed", [*pip, "pytest", "hypothesis"])
+        tests = Use(("python", "-m", "pytest", "-q", *TESTS), says=(r"\d{3,} passed",))
+        failed += try_uses(programs, next((folder / "unpacked").iterdir()), [tests])
+    return failed
 
 
 def main(
@@ -359,7 +406,8 @@ def main(
     """Run the guard; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m guards.wheel",
-        description="Build the wheel, install it in an empty environment, and use it there.",
+        description="Build sdist and wheel, install the wheel in an empty environment, use it "
+        "there, and run some tests in the unpacked sdist.",
         epilog="exit codes: 0 all is well, 1 something is missing or fails, 2 wrong usage, or the "
         "wheel could not be built or installed (is there a network?)",
     )
@@ -383,7 +431,7 @@ def main(
         except NotTried as error:
             print(error, file=sys.stderr)
             return NOT_TRIED
-    print(f"{wrong} complaints" if wrong else "the wheel is whole and works")
+    print(f"{wrong} complaints" if wrong else "sdist and wheel are whole and work")
     return BAD if wrong else GOOD
 
 

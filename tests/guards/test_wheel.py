@@ -5,6 +5,7 @@ The guard itself builds and installs, so it is a command of its own: `python -m 
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tomllib
 import zipfile
@@ -76,6 +77,29 @@ def test_the_files_of_a_checkout_are_found_where_the_wheel_has_them(tmp_path: Pa
         *("kerascope/a.py", "kerascope/page/a.css"),
         *("kerascope/tutorials/01/lesson.md", "kerascope/tutorials/examples/a.py"),
     }
+
+
+def test_a_source_distribution_has_the_files_of_the_repository_and_no_others() -> None:
+    wanted = ["kerascope/__init__.py", "docs/tour.md", ".ci/run"]
+    names = [f"kerascope-1.0/{name}" for name in (*wanted, "PKG-INFO")]
+    assert wheel.complaints_about_sdist(names, wanted) == []
+    assert wheel.complaints_about_sdist([*names[1:], "kerascope-1.0/out/a.svg"], wanted) == [
+        "missing in the sdist: kerascope/__init__.py",
+        "does not belong in the sdist: out/a.svg",
+    ]
+
+
+def test_the_files_of_the_repository_are_those_that_git_does_not_ignore(tmp_path: Path) -> None:
+    assert wheel.files_of_repository(tmp_path) == []
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    for name in ("a.py", "out/a.svg", ".gitignore"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("out\n", encoding="utf-8")
+    assert sorted(wheel.files_of_repository(tmp_path)) == [".gitignore", "a.py"]
+
+
+def test_the_tests_that_run_in_the_source_distribution_exist() -> None:
+    assert all((wheel.ROOT / name).exists() for name in wheel.TESTS)
 
 
 def test_the_folders_are_those_that_the_project_puts_into_its_wheel() -> None:
