@@ -17,6 +17,7 @@ For contributors (CONTRIBUTING.md says when to use which):
     python3 dev.py wheel                does the built package work in an empty environment?
     python3 dev.py references           ask the real Keras again, for tests/references
     python3 dev.py gallery              draw the pictures of docs/ again
+    python3 dev.py docs                 build the documentation site in out/site, check its links
 
 The first command creates .venv (a minute or two, needs a network). It is renewed when
 pyproject.toml changes. Nothing is installed outside this folder; root is never needed.
@@ -247,6 +248,18 @@ def gallery(arguments: list[str]) -> int:
     return failed
 
 
+def docs(arguments: list[str]) -> int:
+    """Build the documentation site in out/site, with warnings as errors, and check its links."""
+    prepare("dev")
+    site, work = ROOT / "out" / "site", ROOT / "out" / "site-doctrees"
+    for old in (site, work):  # a page that was removed or renamed would stay
+        shutil.rmtree(old, ignore_errors=True)
+    options = ["-q", "-W", "--keep-going", "-j", str(usable_processors()), "-d", work]
+    say("sphinx-build docs out/site   (a minute or two)")
+    code = run(PYTHON, "-m", "sphinx", *options, *arguments, ROOT / "docs", site)
+    return code or run(PYTHON, "-m", "guards.links", site)
+
+
 def usable_processors() -> int:
     """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -417,6 +430,7 @@ COMMANDS: dict[str, Command] = {
     **{name: guard(name) for name in ("names", "prose", "messages", "speed", "mutants", "wheel")},
     "references": references,
     "gallery": gallery,
+    "docs": docs,
 }
 
 

@@ -40,7 +40,18 @@ from kerascope.user_frames import boundary
 
 
 class Mark(Enum):
-    """Notifications to observers that are not events: a stage started, finished or failed."""
+    """Notifications to observers that are not events: a stage started, finished or failed.
+
+    Examples
+    --------
+    >>> stage = Stage("count", (n for n in [1, 2]))
+    >>> with observing(lambda stage, event: print(event)):
+    ...     stage.run()
+    Mark.started
+    1
+    2
+    Mark.finished
+    """
 
     started = "started"
     finished = "finished"
@@ -82,7 +93,16 @@ def is_watched() -> bool:
 
 
 class Runner:
-    """Runs a stage to its end without observers."""
+    """Runs a stage to its end without observers.
+
+    Examples
+    --------
+    >>> def add():
+    ...     yield "1 + 2"
+    ...     return 3
+    >>> Runner().run(Stage("add", add()))
+    3
+    """
 
     def run(self, stage: Stage) -> Any:
         """Run a stage that is not done: by its shortcut if possible, otherwise event by event."""
@@ -92,7 +112,16 @@ class Runner:
 
 
 class WatchedRunner(Runner):
-    """Runs a stage to its end if there are observers, which receive every event."""
+    """Runs a stage to its end if there are observers, which receive every event.
+
+    Examples
+    --------
+    >>> events = []
+    >>> with observing(lambda stage, event: events.append(event)):
+    ...     WatchedRunner().run(Stage("count", (n for n in [1])))
+    >>> events
+    [<Mark.started: 'started'>, 1, <Mark.finished: 'finished'>]
+    """
 
     def run(self, stage: Stage) -> Any:
         """Run the stage to its end; notify the observers when it starts, finishes or fails."""

@@ -85,6 +85,12 @@ class Made(NamedTuple):
         The lines from which that code was called, the innermost first.
     code : tuple of (str, int, str)
         The code that computes the op: a line of its `perform`.
+
+    Examples
+    --------
+    >>> made = Made("build", made_by=(("train.py", 7, "build"),))
+    >>> made.function, made.made_by[0][1]
+    ('build', 7)
     """
 
     function: str = ""
@@ -123,6 +129,12 @@ class Where(NamedTuple):
     made : Made or None
         The origin of the event's op. For an event about several ops, only `made_by` is set: the
         lines that made any of these ops. None for other events.
+
+    Examples
+    --------
+    >>> where = Where("kerascope/layers/core.py", 140, "call", "train.py", 12)
+    >>> f"{where.user_file}:{where.user_line}"
+    'train.py:12'
     """
 
     file: str = ""

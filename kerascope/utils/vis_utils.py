@@ -98,6 +98,13 @@ class DotPicture:
     ----------
     drawing : Drawing
         The picture as a kerascope `Drawing`.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Dense
+    >>> from kerascope.models import Sequential
+    >>> model_to_dot(Sequential([Dense(2, input_shape=(3,))])).create(format="svg")[:4]
+    b'<svg'
     """
 
     def __init__(self, drawing: Any) -> None:

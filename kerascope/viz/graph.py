@@ -114,6 +114,12 @@ class GraphGroup:
         Depth of the call in the model around it.
     attrs : mapping of str to (str, int, float or bool)
         Further information by name, such as "output_shapes".
+
+    Examples
+    --------
+    >>> group = GraphGroup("g1", "encoder", attrs={"output_shapes": "(None, 4)"})
+    >>> group.label, group.parent
+    ('encoder', '')
     """
 
     id: str

@@ -65,8 +65,17 @@ def test_a_chapter_without_the_file_has_no_such_lines(tmp_path):
         ("minutes = 10", "", "minutes: expected a whole number from 1, got None."),
         ("minutes = 10", "minutes = true", "got True."),
         ("minutes = 10", "minutes = 0", "got 0."),
-        ("minutes = 10", "minutes = 10\nhours = 1", "unknown 'hours'. Use: minutes, [en], [zh]."),
-        ("[zh]", "[fr]", "unknown 'fr'. Use: minutes, [en], [zh]."),
+        (
+            "minutes = 10",
+            'minutes = 10\nexplains = "Node"',
+            "explains: expected a list of names, got 'Node'.",
+        ),
+        (
+            "minutes = 10",
+            "minutes = 10\nhours = 1",
+            "unknown 'hours'. Use: minutes, explains, [en], [zh].",
+        ),
+        ("[zh]", "[fr]", "unknown 'fr'. Use: minutes, explains, [en], [zh]."),
         (
             'for_whom = "For readers of tests."',
             "",
