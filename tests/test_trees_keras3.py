@@ -40,6 +40,8 @@ STRUCTURES = {
 
 def plain(found: Any) -> str:
     """Return a result as text, since keys, orders and classes count."""
+    if isinstance(found, OrderedDict):  # Python 3.12 writes it differently
+        return f"OrderedDict({list(found.items())})"
     return repr(found)
 
 
