@@ -55,6 +55,7 @@ def test_a_wrong_answer_fails_with_a_message_about_what_it_does(judge, name, ent
     found = judge.ask(Answer(EXERCISES[name], source_of(name, entry)))
     assert not found.passes, entry["how"]
     assert not any(word in found.said for word in BROKEN), found.said
+    assert entry.get("says", "") in found.said
 
 
 def test_every_exercise_has_some_each_of_them_another_program():

@@ -106,11 +106,27 @@ def a_shared_layer(student):
     compare(student, Network([x], [s(d(s(x)))], "s(d(s(x)))"))
 
 
+def compare_order(student, network):
+    """Compare the order of the nodes, on which the depths of a shared layer depend."""
+    copies = own_network(network)
+    found = student.function("order_nodes")([copies[x]._keras_history for x in network.outputs])
+    wanted = map_of_kerascope(network.inputs, network.outputs, flavour="2")
+    expected = [node_of(copies[n.output_tensors[0]]) for n in wanted.nodes_in_decreasing_depth]
+    words = network.words
+    student.order(
+        Text(f"the nodes of {words} in post-order", f"{words} 的结点的后序"),
+        [name_of(node) for node in student.listed("order_nodes(histories)", found)],
+        [name_of(node) for node in expected],
+    )
+
+
 @check
 def outputs_of_a_shared_layer(student):
     x, z = Input(shape=(4,), name="x"), Input(shape=(4,), name="z")
     s, d = Dense(4, name="s"), Dense(4, name="d")
-    compare(student, Network([x, z], [s(z), d(s(x))], "s(z), d(s(x))"))
+    network = Network([x, z], [s(z), d(s(x))], "s(z), d(s(x))")
+    compare_order(student, network)
+    compare(student, network)
     s, c = Dense(4, name="s"), Dense(4, name="c")
     first = s(x)
     compare(student, Network([x, z], [first, s(z), c(first)], "s(x), s(z), c(s(x))"))

@@ -5,8 +5,9 @@ each. You have written both halves in this chapter: the post-order of the nodes,
 Take your own answers and let them work on the Nodes of your engine.
 
 - order_nodes(histories): the history of each output is (layer, node_index, tensor_index). Return
-  all nodes that the outputs need, once each, and each one after its `parent_nodes`. A node that
-  needs itself is a cycle: raise a ValueError.
+  all nodes that the outputs need in post-order, as in `post_order`: once each, and each one after
+  its `parent_nodes`. The depths of shared layers depend on this order. A node that needs itself is
+  a cycle: raise a ValueError.
 - assign_depths(nodes): two dicts, the depths of the nodes and the depths of the layers. The depth
   of a node is the length of the longest path from it to an output, and at least the depth of its
   layer's calls before it; a layer is as deep as its deepest node.
