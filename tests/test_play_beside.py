@@ -85,6 +85,14 @@ def test_the_first_new_weight_differs_with_the_rate_of_plain_gradient_descent():
     np.testing.assert_allclose(changes[1], 10 * changes[0], rtol=1e-3, atol=1e-6)
 
 
+def test_the_learning_rate_has_its_new_name_too():
+    one, other = (
+        ks.play(noisy_model("sgd"), X, Y, beside={name: 0.1}) for name in ("lr", "learning_rate")
+    )
+    assert one.names == other.names
+    assert on_the_page(one) == on_the_page(other)
+
+
 def test_two_runs_with_nothing_changed_are_equal_although_they_draw_random_numbers():
     player = ks.play(noisy_model(), X, Y, beside={"h.activation": "relu"})
     assert (player.differs, by_hand(player)) == (None, None)

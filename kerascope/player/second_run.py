@@ -3,7 +3,7 @@
 The second run is that of a copy of the model, with the same weights, the same state of the
 optimizer and the same random numbers, on the same batch. Only the named thing differs.
 
-    {"lr": 0.1}                                  # the learning rate
+    {"lr": 0.1}                                  # the learning rate, also as "learning_rate"
     {"label": other_y}                           # the targets of the batch
     {"hidden.activation": "tanh"}                # a setting of the layer "hidden"
     {"hidden.kernel_initializer": "zeros"}       # its kernel is initialized again
@@ -30,6 +30,7 @@ from kerascope.trace.tape_store import difference
 from kerascope.viz.tensors.small_images import are_probabilities
 
 LEARNING_RATE, LABEL = "lr", "label"
+NEW_NAME = "learning_rate"  # of Keras 2.3 and later
 INITIALIZER = "_initializer"
 SETTINGS = ("activation", INITIALIZER)  # ends of the names of a layer's settings
 EXAMPLE = 'beside={"lr": 0.1}'
@@ -66,6 +67,7 @@ def with_change(model: Any, y: Any, change: Mapping[str, Any]) -> SecondRun:
             f"{', '.join(map(str, change)) or 'none'}."
         )
     ((key, value),) = change.items()
+    key = LEARNING_RATE if key == NEW_NAME else key
     state = pickle_model(model)
     settings = {
         f"{own['name']}.{name}": own

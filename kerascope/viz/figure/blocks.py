@@ -154,7 +154,8 @@ def _in_lines(pieces: list[Piece], page: Page, room: float) -> tuple[list[Shape]
     """Return the marks of pieces in lines from left to right, and the height of all lines."""
     lines: list[list[Piece]] = [[]]
     for piece in pieces:
-        if lines[-1] and _long([*lines[-1], piece]) > room:
+        lead = _lead(lines[-1]) if len(lines) > 1 else 0.0
+        if lines[-1] and _long([*lines[-1], piece]) > room - lead:
             lines.append([])
         lines[-1].append(piece)
     marks: list[Shape] = []
@@ -162,8 +163,10 @@ def _in_lines(pieces: list[Piece], page: Page, room: float) -> tuple[list[Shape]
     came: list[Point] = []
     for line in lines:
         high = max(piece.height for piece in line)
-        gap = min((room - _long(line)) / max(1, len(line) - 1), 12.0) + GAP
-        x = 2.0 + (room - _long(line, gap)) / 2
+        lead = _lead(line) if came else 0.0
+        gap = min(max(room - lead - _long(line), 0.0) / max(1, len(line) - 1), 12.0) + GAP
+        rest = room - _long(line, gap)
+        x = 2.0 + max(rest / 2, min(lead, rest))
         corners = []
         for piece in line:
             corners.append((x, y + high / 2 - piece.height / 2))
@@ -191,6 +194,11 @@ def _line(line: list[Piece], corners: list[Point], gap: float) -> Iterator[Shape
         yield from piece.at(x, y)
         from_x, from_y = piece.end(False)
         left = x + from_x, y + from_y
+
+
+def _lead(line: Sequence[Piece]) -> float:
+    """Return the room at the left of a line for the arrow that enters a frame from there."""
+    return GAP / 2 if line and line[0].is_frame and line[0].entry else 0.0
 
 
 def _beginning(first: Piece, x: float, y: float) -> list[Point]:

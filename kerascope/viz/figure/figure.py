@@ -129,8 +129,8 @@ class Figure(Drawing):
             layout = FORMS[self.form].layout(self.reading, page)
         else:
             layout = self._living_layout(form, page, numbers)
-            says = living_sentences(self.reading, theme, has_images=self.form != "neurons")
-            key = [*layout.key, *living_key(self.reading)]
+            says = living_sentences(self.reading, theme, self.form)
+            key = [*layout.key, *living_key(self.reading, self.form)]
             layout = layout._replace(sentences=[*layout.sentences, *says], key=key)
         self._sheet = sheet_of(layout, page, look, self.title)
 

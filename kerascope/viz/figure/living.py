@@ -43,6 +43,7 @@ MOST_SHOWN = {"map": "with the largest mean absolute numbers", "head": "that com
 SIDES = (112, 80, 56, 40, 28, 20)  # the longest side of an image in cells: the first that fits
 MOST_CELLS = 100_000  # in all images of a figure, so that its file stays small
 SEQUENTIAL = {"recurrent", "embedding", "attention"}  # kinds in models of sequences
+OVER_STEPS = {"convolution", "pooling", "wrapper"}  # kinds whose matrices are sequences
 TIME_FIRST = ("LSTM", "GRU", "RNN", "MultiheadAttention")  # of PyTorch, unless told otherwise
 MOST_CROSSES = 60  # over single NaN in an image; of more, the whole image has one cross
 GAP = 1.6  # between images side by side, in points
@@ -150,7 +151,7 @@ def with_portraits(
         images = [image for found in portraits.values() if found for image in found.images]
         if sum(image.levels.size for image in images) <= MOST_CELLS:
             break
-    if numbers.class_names and not any(found and found.bars for found in portraits.values()):
+    if numbers.class_names and not any(f and len(f.bars) > 1 for f in portraits.values()):
         raise ArgumentError(
             f"draw: class_names: expected an output of several numbers for each sample, got none "
             f"in {reading.graph.name!r}. Leave out class_names."
@@ -224,6 +225,14 @@ def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...] | None) -> bool
     )
 
 
+def _has_sequences(reading: Reading) -> bool:
+    """Return whether the matrices of a model are sequences, as in a Conv1D or a Bidirectional."""
+    steps = (
+        part.kind in OVER_STEPS and len(part.shape or ()) == 2 for part in reading.parts.values()
+    )
+    return bool(reading.kinds & SEQUENTIAL) or any(steps)
+
+
 def _portrait(
     reading: Reading,
     part: Part,
@@ -248,7 +257,7 @@ def _portrait(
     if name in ("head", "mean of heads") and array.ndim == 2:
         return Portrait("maps", [small_image(array, side=side)], 1, name, shape=shape)
     if array.ndim == 2:
-        is_sequence = bool(reading.kinds & SEQUENTIAL) or part.kind in ("convolution", "pooling")
+        is_sequence = _has_sequences(reading)
         matrix = array.T if is_sequence and not part.is_channels_first else array
         image = small_image(matrix, side=side, is_picture=is_input and not is_sequence)
         kind = "sequence" if is_sequence else "matrix"
@@ -258,8 +267,8 @@ def _portrait(
     vector = array.reshape(-1)
     image = small_image(vector[None], side=4 * side)
     bars: list[Bar] = []
-    if is_output and not is_input and vector.size > 1:
-        names = numbers.class_names
+    if is_output and not is_input and vector.size:
+        names = numbers.class_names if vector.size > 1 else [""]
         if names and len(names) != vector.size:
             raise ArgumentError(
                 f"draw: class_names: expected {vector.size} names, one for each number of the "
@@ -350,14 +359,15 @@ def chart_size(portrait: Portrait, page: Page) -> tuple[float, float]:
 def chart(part: Part, x: float, y: float, width: float, page: Page) -> Iterator[Shape]:
     """Yield the bars of the model's output below each other, with names and numbers.
 
-    Probabilities have a scale from 0 to 1, other numbers one that contains 0. The largest is bold.
+    Probabilities have a scale from 0 to 1, and so has a single number in this range, such as that
+    of a sigmoid. Other numbers have a scale that contains 0. The largest is bold.
     """
     portrait = part.portrait
     assert portrait is not None
     bars = portrait.bars
     finite = [bar.value for bar in bars if np.isfinite(bar.value)]
     low, high = min([0.0, *finite]), max([0.0, *finite])
-    if portrait.is_sum_one or low == high:
+    if portrait.is_sum_one or low == high or (len(bars) == 1 and low == 0 and high <= 1):
         high = 1.0
     best = max(finite, default=0.0)
     names = _names_width(portrait, page)
@@ -404,12 +414,12 @@ def _numbers_width(portrait: Portrait) -> float:
 # --- words ----------------------------------------------------------------------------------------
 
 
-def living_key(reading: Reading) -> list[KeyEntry]:
-    """Return the entries of the key for the colours of a living figure."""
+def living_key(reading: Reading, form: str) -> list[KeyEntry]:
+    """Return the entries of the key for the colours of a living figure of the form."""
     several = f"sample 0 of {reading.samples}: " if reading.samples > 1 else ""
     images = [image for part in reading.parts.values() for image in _images(part)]
     entries = []
-    if not all(image.is_picture for image in images):
+    if not all(image.is_picture for image in _drawn_images(reading, form)):
         entries.append(
             KeyEntry(f"{several}negative, 0, positive (each with its own scale)", ramp="d")
         )
@@ -424,22 +434,25 @@ def _images(part: Part) -> list[SmallImage]:
     return part.portrait.images if part.portrait else []
 
 
-def living_sentences(reading: Reading, theme: str, *, has_images: bool = True) -> Iterator[str]:
-    """Yield the sentences of the caption that say what a living figure shows.
+def _drawn_images(reading: Reading, form: str) -> list[SmallImage]:
+    """Return the images that are drawn, or that colour neurons; an output may be bars instead."""
+    portraits = [part.portrait for part in reading.parts.values() if part.portrait]
+    return [image for p in portraits if form == "neurons" or not p.bars for image in p.images]
 
-    `has_images` is False if the figure has coloured neurons instead of images.
-    """
+
+def living_sentences(reading: Reading, theme: str, form: str) -> Iterator[str]:
+    """Yield the sentences of the caption that say what a living figure of the form shows."""
+    has_images = form != "neurons"  # instead of coloured circles
     parts = [part for part in reading.parts.values() if part.portrait]
     portraits = [part.portrait for part in parts if part.portrait]
     images = [image for part in parts for image in _images(part)]
     number = f"sample 0 of {reading.samples} samples" if reading.samples > 1 else "one sample"
-    yield f"Colours are the outputs of the layers for {number}, after activation and normalization."
-    largest = "the largest absolute number of each map or layer"
-    if theme == "print":
-        yield f"White is 0 and black is {largest}; signs are not shown."
+    if _drawn_images(reading, form):
+        after = "after activation and normalization"
+        yield f"Colours are the outputs of the layers for {number}, {after}."
+        yield _scale_sentence(theme)
     else:
-        zero = "black" if theme == "dark" else "white"
-        yield f"Zero is {zero}, positive numbers are orange, negative ones blue, up to {largest}."
+        yield f"The numbers are those of {number}."
     if any(image.is_picture for image in images):
         yield "The input is grey, from its smallest number (black) to its largest (white)."
     for name, which in MOST_SHOWN.items():
@@ -455,16 +468,18 @@ def living_sentences(reading: Reading, theme: str, *, has_images: bool = True) -
     if any(one.name == "mean of heads" for one in portraits):
         yield "They are the mean over the heads, as PyTorch returns it."
     if any(one.kind == "sequence" for one in portraits):
-        yield "Sequences run from left to right, with a row for each feature."
-    if any(one.bars for one in portraits):
-        are_sums = all(one.is_sum_one for one in portraits if one.bars)
-        is_part = any(
-            one.bars and one.vector is not None and len(one.bars) < len(one.vector)
-            for one in portraits
-        )
+        if form == "volumes":
+            yield "Sequences run from top to bottom, with a column for each feature."
+        else:
+            yield "Sequences run from left to right, with a row for each feature."
+    if charts := [one for one in portraits if len(one.bars) > 1]:
+        are_sums = all(one.is_sum_one for one in charts)
+        is_part = any(one.vector is not None and len(one.bars) < len(one.vector) for one in charts)
         more = "largest " if is_part else ""
         kind = "probabilities" if are_sums else "numbers, whose sum is not 1"
         yield f"The output shows its {more}{kind}, by class."
+    if any(len(one.bars) == 1 for one in portraits):
+        yield "An output of a single number shows this number."
     odd = [
         f"{part.node.label} ({image.odd_words})"
         for part in parts
@@ -477,6 +492,14 @@ def living_sentences(reading: Reading, theme: str, *, has_images: bool = True) -
     without = [part.node.label for part in reading.parts.values() if not part.portrait]
     if without:
         yield f"Parts without an image: {_first_of(without)}."
+
+
+def _scale_sentence(theme: str) -> str:
+    largest = "the largest absolute number of each map or layer"
+    if theme == "print":
+        return f"White is 0 and black is {largest}; signs are not shown."
+    zero = "black" if theme == "dark" else "white"
+    return f"Zero is {zero}, positive numbers are orange, negative ones blue, up to {largest}."
 
 
 def _first_of(texts: Sequence[str]) -> str:

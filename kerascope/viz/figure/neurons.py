@@ -116,7 +116,7 @@ def _output(portrait: Portrait, unit: int, x: float, y: float, margin: float) ->
         return
     number = written(bar.value, portrait.is_sum_one)
     room = margin - 10.0
-    text = shortened(f"{bar.name}: {number}", room, SMALLEST)
+    text = shortened(f"{bar.name}: {number}" if bar.name else number, room, SMALLEST)
     if not text.endswith(number):
         text = number
     is_best = bar.value == max(one.value for one in portrait.bars)

@@ -15,7 +15,7 @@ matrix is thinned. Everything is deterministic.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -132,7 +132,8 @@ def small_maps(
 ) -> list[SmallImage]:
     """Return at most `most` of many maps as small images, each with a scale of its own.
 
-    The strongest maps are chosen (see `strongest`) and returned in the order of their indices.
+    The strongest maps are chosen (see `strongest`) and returned in the order of their indices. Maps
+    of one number, such as those of a global pooling, share a scale: each alone would be extreme.
 
     Parameters
     ----------
@@ -141,9 +142,16 @@ def small_maps(
     is_picture, side
         As for `small_image`.
     """
-    return [
+    images = [
         small_image(maps[index], is_picture=is_picture, side=side, index=index)
         for index in strongest(maps, most)
+    ]
+    if maps[0].size != 1 or is_picture:
+        return images
+    scale = _scale_around_zero(np.asarray(maps, "float64"))
+    return [
+        replace(one, levels=scale.levels(np.asarray(maps[one.index], "float64")), scale=scale)
+        for one in images
     ]
 
 

@@ -508,3 +508,85 @@ def test_a_live_keras_model_shows_what_it_computes():
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("activation", ["sigmoid", None])
+@pytest.mark.parametrize("form", ["blocks", "neurons"])
+def test_a_single_output_is_written_out(activation, form):
+    model = Sequential([L.Input((4,)), L.Dense(3), L.Dense(1, activation=activation)])
+    x = np.array([[0.5, -1.0, 0.2, 2.0]])
+    figure = ks.draw(model, style="figure", values=x, figure=form)
+    output = float(model.predict(x)[0, 0])
+    assert values_of_bars(figure.svg) == {0: pytest.approx(output, rel=1e-5)}
+    assert "An output of a single number shows this number" in figure.legend
+    assert "by class" not in figure.legend
+    with pytest.raises(ArgumentError, match="expected an output of several numbers"):
+        ks.draw(model, style="figure", values=x, figure=form, class_names=["no", "yes"])
+
+
+def test_the_bar_of_a_sigmoid_has_a_scale_from_0_to_1():
+    lengths = []
+    for bias in (-2.0, 2.0):
+        model = Sequential([L.Input((2,)), L.Dense(3), L.Dense(1, activation="sigmoid")])
+        model.set_weights([np.zeros((2, 3)), np.zeros(3), np.zeros((3, 1)), [bias]])
+        svg = ks.draw(model, style="figure", values=np.ones((1, 2)), figure="blocks").svg
+        (bar,) = (one for one in elements(svg, "path") if one.get("data-value"))
+        across = [
+            float(one.partition(",")[0]) for one in re.findall(r"[\d.]+,[\d.]+", bar.get("d"))
+        ]
+        lengths.append(max(across) - min(across))
+    assert lengths[0] / lengths[1] == pytest.approx(0.1192 / 0.8808, rel=0.02)
+
+
+@pytest.mark.parametrize("wrapper", ["Bidirectional", "TimeDistributed", "Conv1D"])
+def test_all_steps_of_a_model_of_sequences_run_in_one_direction(wrapper):
+    layer = {
+        "Bidirectional": L.Bidirectional(L.GRU(3, return_sequences=True), name="layer"),
+        "TimeDistributed": L.TimeDistributed(L.Dense(6), name="layer"),
+        "Conv1D": L.Conv1D(6, 1, name="layer"),
+    }[wrapper]
+    x = L.Input((9, 2), name="x")
+    model = Model(x, L.Dense(4, name="end")(layer(x)))
+    values = np.random.RandomState(0).randn(1, 9, 2)
+    outputs = {"x": values, "end": model.predict(values)}
+    outputs["layer"] = output_of(model, "layer", values)
+    own_form = {"Bidirectional": "columns", "Conv1D": "volumes"}.get(wrapper)
+    for form in filter(None, ("blocks", own_form)):
+        figure = ks.draw(model, style="figure", values=values, figure=form)
+        found = images_of(figure.svg)
+        for name, output in outputs.items():
+            assert_shown(found, name, output[0] if form == "volumes" else output[0].T)
+        way = "top to bottom" if form == "volumes" else "left to right"
+        assert f"Sequences run from {way}" in figure.legend
+        assert "The input is grey" not in figure.legend
+
+
+def test_the_numbers_of_a_global_pooling_that_keeps_its_axes_share_a_scale():
+    model = Sequential([L.Input((4, 4, 3), name="x"), L.AveragePooling2D(4, name="pooled"),
+                        L.Flatten(), L.Dense(2)])  # fmt: skip
+    values = np.ones((1, 4, 4, 3)) * [1.0, -0.5, 0.25]
+    found = images_of(ks.draw(model, style="figure", values=values).svg)
+    for index, value in enumerate([1.0, -0.5, 0.25]):
+        numbers, width = found[f"pooled, map {index} of 3"]
+        assert width == 2  # from -1 to 1
+        assert numbers == pytest.approx(value, abs=0.005)
+
+
+def test_without_images_nothing_is_said_of_their_colours():
+    model = Sequential([L.Input((4, 4, 4, 1)), L.Conv3D(2, 2), L.Flatten(),
+                        L.Dense(2, activation="softmax")])  # fmt: skip
+    figure = ks.draw(model, style="figure", values=np.ones((1, 4, 4, 4, 1)))
+    assert "negative, 0, positive" not in figure.svg
+    assert "Zero is white" not in figure.legend
+    assert "The numbers are those of one sample" in figure.legend
+
+
+@pytest.mark.parametrize("width", ["84mm", "174mm"])
+def test_arrows_of_a_resnet_have_room_for_their_heads(width):
+    torch_models = pytest.importorskip("torch_models")
+    module, (image,) = torch_models.resnet18()
+    svg = ks.draw(module, style="figure", values=image, width=width).svg
+    lines = [one.get("d") for one in elements(svg, "path") if one.get("fill") == "none"]
+    across = [float(x) for d in lines for x in re.findall(r"[ML]([\d.]+),", d)]
+    assert len(across) > 100
+    assert min(across) >= 1.5  # half of a head
