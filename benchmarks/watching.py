@@ -73,7 +73,7 @@ def program_alone(function: Any, inputs: list[Any]) -> list[Any]:
     return with_float_settings(function.programs[-1], arrays)
 
 
-def seconds(work: Callable[[], Any]) -> float:
+def microseconds(work: Callable[[], Any]) -> float:
     """Return the mean processor time of a call of `work`, in microseconds, over `CALLS` calls.
 
     Garbage of earlier measurements is collected first. The time in which garbage of these calls is
@@ -93,7 +93,7 @@ def recorded(model: Any, work: Callable[[], Any], **options: Any) -> tuple[float
     with observing(recorder):
         work()
         before = len(recorder.tape)
-        spent = seconds(work)
+        spent = microseconds(work)
         return spent, (len(recorder.tape) - before) // CALLS
 
 
@@ -106,7 +106,7 @@ def failing_on_nan(model: Any, work: Callable[[], Any]) -> float:
     recorder.listeners.append(LiveDriver(stepper, lambda stop: Stepper.continue_))
     with observing(recorder):
         work()
-        return seconds(work)
+        return microseconds(work)
 
 
 def measure(rounds: int) -> tuple[dict[str, list[float]], int]:
@@ -119,10 +119,12 @@ def measure(rounds: int) -> tuple[dict[str, list[float]], int]:
         return function(given)
 
     ways: dict[str, Callable[[], float]] = {
-        "the program alone, no stages": lambda: seconds(lambda: program_alone(function, given)),
-        "tracing off": lambda: seconds(work),
+        "the program alone, no stages": lambda: microseconds(
+            lambda: program_alone(function, given)
+        ),
+        "tracing off": lambda: microseconds(work),
         "a silent observer": lambda: silent(work),
-        "the ops in a plain loop": lambda: seconds(lambda: plain_loop(function, given)),
+        "the ops in a plain loop": lambda: microseconds(lambda: plain_loop(function, given)),
         "on, statistics only": lambda: recorded(model, work, statistics_only=True)[0],
         "on, with arrays": lambda: recorded(model, work)[0],
         "--fail-on nan": lambda: failing_on_nan(model, work),
@@ -137,7 +139,7 @@ def measure(rounds: int) -> tuple[dict[str, list[float]], int]:
 def silent(work: Callable[[], Any]) -> float:
     """Return the time of a call of `work` with an observer that does nothing."""
     with observing(lambda stage, event: None):
-        return seconds(work)
+        return microseconds(work)
 
 
 def bytes_of_a_record() -> int:
