@@ -21,6 +21,7 @@ from kerascope.learn.exercises import Exercise, Workbook, default_folder
 from kerascope.learn.reader import page_through
 from kerascope.learn.running import SECONDS, check_file, only_defines, run_engine, run_file
 from kerascope.learn.verdicts import Outcome, Text, Verdict
+from kerascope.lessons import tutorials_folder
 from kerascope.lessons.lesson import BREAK, BREAKS
 
 # --- waiting for a file to change -----------------------------------------------------------------
@@ -258,7 +259,8 @@ def write_report(session: StudentSession, target: Path, name: str, date: str) ->
         session.say(Text("running your engine ...", "正在运行你的引擎……"))
         proof = run_engine(workbook.folder, session.language, seconds)
     report_page = import_module(_REPORT).report_page
-    page: str = report_page(workbook, session.language, proof, name, date)
+    tutorials = tutorials_folder(session.tutorials)
+    page: str = report_page(workbook, tutorials, session.language, proof, name, date)
     write_whole(target, page.encode("utf-8"))
     session.say(Text(f"report: {target}", f"学习报告：{target}"))
     return DONE

@@ -19,7 +19,7 @@ from kerascope.learn.verdicts import Text
 from kerascope.lessons import shown_number
 from kerascope.lessons.page_style import html_page
 from kerascope.lessons.parser import read_lesson
-from kerascope.lessons.render_html import COURSE, prose_html
+from kerascope.lessons.render_html import course_title, prose_html
 
 SMALL, SHOWN = 1e-6, "1e\u20116"  # the largest difference of losses that counts as agreement
 STYLE = """
@@ -36,13 +36,20 @@ STYLE = """
 
 
 def report_page(
-    workbook: Workbook, language: str, proof: dict[str, Any], name: str = "", date: str = ""
+    workbook: Workbook,
+    tutorials: Path,
+    language: str,
+    proof: dict[str, Any],
+    name: str = "",
+    date: str = "",
 ) -> str:
     """Return the report as an HTML page.
 
     Parameters
     ----------
     workbook : Workbook
+    tutorials : Path
+        The folder of the course.
     language : str
         "en" or "zh".
     proof : dict
@@ -51,10 +58,10 @@ def report_page(
         The name of the student, and the date of the report. Without them, the page has none.
     """
     parts = parts_of(workbook)
-    title = COURSE[language] + Text(": report", "：学习报告").within(language)
+    title = course_title(tutorials)[language] + Text(": report", "：学习报告").within(language)
     passed = progress_line(workbook)
     heading = Text("Exercises passed in each chapter", "各章通过的练习").within(language)
-    pieces = [f"<h1>{title}</h1>"]
+    pieces = [f"<h1>{escape(title)}</h1>"]
     pieces += [f"<p>{escape(line)}</p>" for line in (name, date, passed.within(language)) if line]
     if parts:
         pieces += [f"<h2>{Text('My own engine', '我自己的引擎').within(language)}</h2>"]

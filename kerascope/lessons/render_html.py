@@ -18,11 +18,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from kerascope.lessons import tutorials_folder
 from kerascope.lessons.checking import SECTION, block_complaints
 from kerascope.lessons.comparison import FREE
 from kerascope.lessons.lesson import (
@@ -310,6 +312,19 @@ WORDS = {
 }
 
 
+def course_title(tutorials: Path) -> dict[str, str]:
+    """Return the title of a course in each language; for a teacher's own course, its folder's name.
+
+    Parameters
+    ----------
+    tutorials : Path
+        The folder that contains the chapters.
+    """
+    folder = tutorials.resolve()
+    is_ours = folder == tutorials_folder().resolve()
+    return COURSE if is_ours else dict.fromkeys(COURSE, folder.name)
+
+
 def page_name(chapter: Chapter) -> str:
     """Return the name of a chapter's page: `07-dense.html`."""
     return f"{chapter.name}.html"
@@ -360,10 +375,8 @@ def chapter_page(
     body = "".join(_section(group, languages, chapter) for group in groups)
     main = f'<main id="text" tabindex="-1">\n{body}{_exercises(chapter)}{extras.end}'
     main += f"{_beside(before, after, languages)}</main>\n"
-    contents = _contents(chapter, languages)
-    return _page(
-        titles, f'<div class="page with-contents">\n{contents}{main}</div>\n', languages, extras
-    )
+    body = f'<div class="page with-contents">\n{_contents(chapter, languages)}{main}</div>\n'
+    return _page(course_title(chapter.folder.parent), titles, body, languages, extras)
 
 
 def index_page(chapters: Sequence[Chapter], extras: Extras = NO_EXTRAS) -> str:
@@ -378,22 +391,29 @@ def index_page(chapters: Sequence[Chapter], extras: Extras = NO_EXTRAS) -> str:
             f'<li><a href="{page}" data-page="{page}">{number}<span>{titles}</span></a>'
             f"{_introduction(chapter, has_for_whom=False)}</li>"
         )
-    heading = _each({name: COURSE[name] for name in languages})
+    course = course_title(chapters[0].folder.parent)
+    heading = _each({name: escape(course[name]) for name in languages})
     body = f'<h1>{heading}</h1>\n<ol class="chapters">\n{chr(10).join(rows)}\n</ol>\n'
     main = f'<div class="page"><main id="text" tabindex="-1">\n{body}</main></div>\n'
-    return _page({name: COURSE[name] for name in languages}, main, languages, extras)
+    return _page(course, {name: course[name] for name in languages}, main, languages, extras)
 
 
-def _page(titles: dict[str, str], body: str, languages: tuple[str, ...], extras: Extras) -> str:
+def _page(
+    course: dict[str, str],
+    titles: dict[str, str],
+    body: str,
+    languages: tuple[str, ...],
+    extras: Extras,
+) -> str:
     first = languages[0]
     skip = _each({name: WORDS[name]["skip"] for name in languages})
-    course = _each({name: COURSE[name] for name in languages})
+    start = _each({name: escape(course[name]) for name in languages})
     known = json.dumps(titles, ensure_ascii=False).replace("<", "\\u003c")
-    links = f'<a href="index.html" data-page="index.html">{course}</a>{extras.bar}'
+    links = f'<a href="index.html" data-page="index.html">{start}</a>{extras.bar}'
     whole = f"""\
 <a class="skip" href="#text">{skip}</a>
 <header class="bar">
-<nav aria-label="{COURSE[first]}">{links}</nav>
+<nav aria-label="{escape(course[first])}">{links}</nav>
 {_switch(languages)}</header>
 {body}<script type="application/json" id="titles">{known}</script>
 <script>

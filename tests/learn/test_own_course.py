@@ -95,6 +95,15 @@ def test_it_begins_with_its_first_chapter_which_may_have_no_exercise(course, lea
     assert "print(9 - 1)" in learn("read")[1]
 
 
+def test_its_pages_have_the_name_of_its_folder_as_the_title(course, learn):
+    assert main(["lessons", "html", "-o", "pages", "--tutorials", "my course"]) == 0
+    learn("report", "-o", "report.html")
+    for page in ("pages/index.html", "pages/01-spread.html", "report.html"):
+        text = (course.parent / page).read_text(encoding="utf-8")
+        assert "my course" in text
+        assert "由内而观" not in text
+
+
 def test_the_languages_stand_for_each_other(course):
     (exercise,) = all_exercises(course)
     assert exercise.languages == ("zh",)
