@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType, ModuleType
@@ -19,6 +20,7 @@ from types import FrameType, ModuleType
 import numpy as np
 
 from kerascope.compat import keras_imports_for_good
+from kerascope.import_hook import OWN_ENGINE
 from kerascope.learn.advice import advice_on_error
 from kerascope.learn.engine import check_part, use_my_engine
 from kerascope.learn.exercises import read_exercise
@@ -49,6 +51,8 @@ def main(checker: str, path: str, result: str, seconds: str) -> None:
     module = ModuleType(MODULE)
     module.__file__ = path
     use_my_engine(Path(path).resolve().parent.parent)
+    # Warnings are shown as output of the student's file; these come from the import of other parts.
+    warnings.filterwarnings("ignore", rf"{OWN_ENGINE}\.")
     if part := _part_of(Path(checker)):
         check_part(part, module)
     student = Student(module, path)
