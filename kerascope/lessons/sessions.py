@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -27,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.cli import main as kerascope_command
+from kerascope.errors import SpellingWarning
 from kerascope.lessons.lesson import lines_of
 
 TIME_LIMIT = 90  # seconds for one session
@@ -432,6 +434,7 @@ def _without_folders(line: str) -> str:
 def live_main() -> None:
     """Run the debugger named on the command line; `live_session` types its commands."""
     builtins.input = _ask
+    warnings.simplefilter("ignore", SpellingWarning)  # the lesson shows only the standard output
     session_main(is_live=True)
 
 

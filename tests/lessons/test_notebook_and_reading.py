@@ -18,7 +18,7 @@ from kerascope.lessons.notebook import kscope, notebook_text, pdb, prepare
 from kerascope.lessons.parser import chapter_folders, find_chapter, read_chapter
 from kerascope.lessons.reading import chapter_text
 from kerascope.lessons.render_html import chapter_page
-from kerascope.lessons.runner import clean
+from kerascope.lessons.runner import clean, prepare_folder
 from kerascope.lessons.sessions import PACKAGE_PARENT
 from kerascope.lessons.stops import name_places, number_places
 
@@ -145,6 +145,18 @@ def test_a_cell_prints_a_session_in_a_folder_of_its_own(tmp_path, monkeypatch, c
     with pytest.raises(ArgumentError, match="command 1, 'c', was never read"):
         pdb("nowhere.py", commands="c\n")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_live_session_shows_what_the_lesson_shows(tmp_path, monkeypatch, capsys):
+    """The standard error, with warnings about old spellings, is not part of a lesson."""
+    prepare_folder(tmp_path / "work")
+    monkeypatch.chdir(tmp_path / "work")
+    commands = iter(["tbreak phase:build_map", "c", "q"])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(commands))
+    kscope("example.py")
+    shown = capsys.readouterr().out
+    assert "build_map" in shown
+    assert "SpellingWarning" not in shown
 
 
 # --- in the terminal ------------------------------------------------------------------------------
