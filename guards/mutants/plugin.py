@@ -10,8 +10,13 @@ import os
 
 import pytest
 
-with open(os.environ["KERASCOPE_MUTANTS"], encoding="utf-8") as file:
-    ORDERS = json.load(file)
+ORDERS = {}
+
+
+def pytest_configure(config):
+    """Read the instructions."""
+    with open(os.environ["KERASCOPE_MUTANTS"], encoding="utf-8") as file:
+        ORDERS.update(json.load(file))
 
 
 def pytest_sessionstart(session):

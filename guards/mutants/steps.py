@@ -17,9 +17,9 @@ Examples
 >>> for edit in steps_of(source):
 ...     print(edit.what, "->", edit.mutated(source).strip())
 element left out -> answer = [3]
-neighbours swapped -> answer = [3, min(a)]
-another function -> answer = [max(a), 3]
 element left out -> answer = [min(a)]
+another function -> answer = [max(a), 3]
+neighbours swapped -> answer = [3, min(a)]
 constant -> answer = [min(a), 2]
 constant -> answer = [min(a), 4]
 """

@@ -298,9 +298,6 @@ def evaluate_loop(
     return unpack_singleton(Stage("evaluate", events, model).run())
 
 
-test_loop = evaluate_loop  # Keras's name
-
-
 def fit_generator(
     model: Any,
     generator: Any,
@@ -623,9 +620,9 @@ _LOOPS = (fit_loop, predict_loop, fit_generator, evaluate_generator, predict_gen
 
 topology = _group(object_list_uid)
 training_utils = _group(*_FUNCTIONS)
-loops = _group(*_LOOPS, test_loop=test_loop)  # training_arrays and training_generator
+loops = _group(*_LOOPS, test_loop=evaluate_loop)  # training_arrays and training_generator
 training = _group(  # before Keras 2.2 all are in one module
     *(*_FUNCTIONS, *_LOOPS, GeneratorEnqueuer, check_array_lengths, slice_X),
-    test_loop=test_loop,
+    test_loop=evaluate_loop,
     weighted_objective=weighted_objective,
 )
