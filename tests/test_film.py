@@ -115,6 +115,22 @@ def test_nan_and_infinite_numbers_are_marked_and_large_arrays_are_thinned():
     assert spec_of(np.zeros((3, 4, 4, 4, 4)))[1] == "b"
 
 
+def test_a_long_vector_is_an_image_that_is_as_high_as_a_dot_in_its_cell():
+    vector = np.linspace(-1, 1, 64)
+    spec = spec_of(vector, "weight")
+    assert (spec[1], spec[4]) == ("i", 64)
+    np.testing.assert_allclose(numbers_of(spec)[0], vector, atol=0.02)
+    assert spec_of(vector[:16], "weight")[1] == "h"
+    model = Sequential([Dense(64, input_shape=(3,), name="d"), Dense(1)])
+    model.compile("sgd", "mse")
+    svg = ks.play(model, np.ones((2, 3)), np.ones((2, 1)), steps=2).svg
+    tags = re.findall(r'<image[^>]*data-name="\(64,\)[^>]*>', svg)
+    sizes = [[float(re.search(rf' {side}="([\d.]+)"', tag)[1]) for side in ("width", "height")]
+             for tag in tags]  # fmt: skip
+    assert sizes
+    assert all(50 < wide <= 64 and high > 4.5 for wide, high in sizes)
+
+
 @pytest.fixture(scope="module")
 def chromium():
     with browser() as running:

@@ -22,11 +22,11 @@ from kerascope.viz.tensors.small_images import small_image
 
 FORWARD, GRADIENT, ATTENTION = range(3)  # directions of a value
 FEW = 4  # numbers that are shown as text
-SOME = 64  # numbers that are shown as cells without text
+SOME, MOST_COLUMNS = 64, 16  # numbers that are shown as cells without text, with outlines
 LEVELS = "zyxwvutsr0123456789"  # levels of a cell, from -9 to 9
 MIDDLE = LEVELS.index("0")
 MOST_MAPS = 4  # maps of an image; always the first ones, so that they can be followed
-SIDE = 32  # the most rows and columns of an image; larger ones are thinned
+SIDE = 32  # the most rows and columns of an image; larger ones are thinned (a single row: SOME)
 # The characters for the levels of an image, from 0 to 250, and for NaN, Inf and -Inf.
 SHADES = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
 ODD_SHADES = {NAN: "!", PLUS_INF: "+", MINUS_INF: "-"}
@@ -164,8 +164,9 @@ def spec_of(value: Any, kind: str = "") -> Spec:
     size = _size(statistics_of(array))
     if array.size <= FEW:
         return [size, "c", *(figure(number) for number in array.ravel().tolist())]
-    if array.size <= SOME and size is not None and array.ndim < 4:
-        columns = array.shape[-1] if array.ndim > 1 else array.size
+    columns = array.shape[-1] if array.ndim > 1 else array.size
+    is_small = array.size <= SOME and columns <= MOST_COLUMNS
+    if is_small and size is not None and array.ndim < 4:
         return [size, "h", columns, _cells(array)]
     maps = weight_maps(array) if kind == "weight" else maps_of(array, kind == "attention")
     if not len(maps):
@@ -173,7 +174,8 @@ def spec_of(value: Any, kind: str = "") -> Spec:
     is_picture = kind == "input" and array.ndim == 4 and len(maps) in (1, 3)
     if is_picture:
         maps = maps.mean(axis=0, keepdims=True)
-    images = [small_image(one, is_picture=is_picture, side=SIDE) for one in maps[:MOST_MAPS]]
+    side = SIDE if maps[0].shape[0] > 1 else SOME
+    images = [small_image(one, is_picture=is_picture, side=side) for one in maps[:MOST_MAPS]]
     letter, columns = "g" if is_picture else "d", images[0].levels.shape[1]
     return [size, "i", str(array.shape), letter, columns, *(_shades(one.levels) for one in images)]
 

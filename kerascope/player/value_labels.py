@@ -18,6 +18,7 @@ LABEL_HEIGHT = 18.0
 SIZE = 10.5  # font size of the text
 LEAST_CELL, PADDING = 26.0, 5.0
 MOST_ACROSS, MOST_ALONG = 150.0, 32.0  # size of a label with dots
+ROW_ACROSS = 64.0  # width of an image with a single row, so that it stays readable in a small cell
 DOT, LEAST_DOT = 6.0, 1.5
 LARGEST_PIXEL = 7.0  # side of a cell of an image
 STEPS = 4  # number of shades of a colour
@@ -110,7 +111,8 @@ def _image_label(spec: Spec) -> ValueLabel:
     bars = "\N{DOUBLE VERTICAL LINE}"
     name = f"{shape} {bars}{sign}{bars} {'NaN/Inf!' if size is None else f'{size:.4g}'}"
     rows, across = levels.shape
-    pixel = min(LARGEST_PIXEL, MOST_ALONG / rows, MOST_ACROSS / across)
+    widest = MOST_ACROSS if rows > 1 else ROW_ACROSS
+    pixel = min(LARGEST_PIXEL, MOST_ALONG / rows, widest / across)
     wide, high = across * pixel, max(rows * pixel, DOT)
     shades = numbers.reshape(levels.shape).astype("uint8")
     image = Raster(0, 0, wide, high, shades, tuple(roles[one] for one in used), name)

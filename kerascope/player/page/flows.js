@@ -368,7 +368,8 @@ function imagesOf([shape, letter, columns, ...texts]) {
   const sign = texts.at(-1) === "Δ" ? texts.pop() : "";
   const { length: count } = texts, rows = texts[0].length / columns;
   const gaps = 2 * (count - 1);
-  const pixel = Math.min(7, 32 / rows, (150 - gaps) / (columns * count));
+  const widest = rows > 1 ? 150 : 64; // a single row stays readable in a small cell
+  const pixel = Math.min(7, 32 / rows, (widest - gaps) / (columns * count));
   const size = { width: columns * pixel * count + gaps, high: Math.max(rows * pixel, 6) };
   return { letter, columns, rows, texts, sign, gaps, ...size };
 }
