@@ -32,6 +32,10 @@ def test_the_citation_is_that_of_the_newest_release():
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     newest, *_ = re.findall(r"^## ([\d.]+) \((\d{4}-\d\d-\d\d)\)$", changes, flags=re.MULTILINE)
     assert (cited["version"], cited["date-released"]) == newest
+    page = (ROOT / "docs" / "citing.md").read_text(encoding="utf-8")
+    for key, value in {**cited, "year": cited["date-released"][:4]}.items():
+        if found := re.search(rf"^  {key} += \{{(.*)\}},$", page, flags=re.MULTILINE):
+            assert found[1] == value, key
     if "dev" not in kerascope.__version__:
         assert cited["version"] == kerascope.__version__
 
