@@ -201,6 +201,15 @@ def test_the_svg_has_no_script_and_shows_each_loss(film):
     assert re.findall(r">step (\d) of 6<", svg) == list("123456")
 
 
+def test_a_training_with_nan_is_a_film_that_says_so():
+    x = X.copy()
+    x[0, 4, 4, 0] = np.nan
+    svg = ks.play(cnn(), x, Y, steps=2).svg
+    assert svg.count(">loss NaN<") == 2
+    assert 'data-name="(8, 6, 6, 3)' in svg
+    assert "NaN/Inf!" in svg
+
+
 def test_an_image_of_the_film_shows_the_pixels_of_its_map(film):
     spec = film.frames[-1].values["edges/kernel", FORWARD]
     levels = np.hstack([levels_of(text, 3) for text in spec[5:]])

@@ -225,7 +225,9 @@ def _cells(picture: LadderPicture, placed: Placed, frame: Frame) -> Iterator[Mar
 
 def _head(frames: Sequence[Frame], place: int) -> Iterator[Mark]:
     """Yield the number and the loss of a step, and the curve of the losses until then."""
-    words = f"step {place + 1} of {len(frames)}", f"loss {figure(frames[place].loss)}"
+    loss = frames[place].loss
+    written = "NaN" if loss != loss else figure(loss)
+    words = f"step {place + 1} of {len(frames)}", f"loss {written}"
     for word, x in zip(words, (CURVE.x, CURVE.x + 110), strict=True):
         yield Label(x, CURVE.y - 8, word, COUNT_SIZE, bold=True, look="count")
     past = _curve(frames)[: place + 1]
