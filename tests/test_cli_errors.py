@@ -328,3 +328,16 @@ def test_a_name_or_a_choice_that_is_unknown_is_wrong_usage_in_few_lines(
     error = error_of(capsys, "draw", "m.py", *words)
     assert said in error
     assert len(error.splitlines()) <= 3
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("84mm", "expected a number of columns, got 84mm. For a figure of this width in print, "
+                 "write --figure 84mm."),
+        ("wide", "expected a number above 0, got wide."),
+        ("0", "expected a number above 0, got 0."),
+    ],
+)  # fmt: skip
+def test_a_width_that_is_not_a_number_of_columns_is_explained(word, message, capsys):
+    assert message in error_of(capsys, "draw", "m.keras", "--width", word)

@@ -399,7 +399,7 @@ def add_draw_options(parser: argparse.ArgumentParser) -> None:
              "model's name with .svg.")  # fmt: skip
     add("--format", choices=FORMATS, default="svg",
         help="The format of `-o -`, and of the file without -o (default svg).")  # fmt: skip
-    add("--width", type=positive, metavar="N",
+    add("--width", type=_columns, metavar="N",
         help="Columns of a drawing in characters (default: the terminal's width).")  # fmt: skip
     add("--level", choices=LEVELS, default="node",
         help="Draw a box for each layer, each call of a layer (node, default) or each op; the "
@@ -787,10 +787,19 @@ def _at_least(least: int) -> Callable[[str], int]:
 
 def positive(word: str) -> int:
     """Parse a whole number above 0."""
-    number = int(word)
-    if number < 1:
+    if not word.isdecimal() or int(word) < 1:
         raise argparse.ArgumentTypeError(f"invalid value: expected a number above 0, got {word}.")
-    return number
+    return int(word)
+
+
+def _columns(word: str) -> int:
+    """Parse a number of columns. The width of a figure in print is another option."""
+    if word.endswith(("mm", "in", "pt")):
+        raise argparse.ArgumentTypeError(
+            f"invalid value: expected a number of columns, got {word}. For a figure of this width "
+            f"in print, write --figure {word}."
+        )
+    return positive(word)
 
 
 def _number_or_all(word: str) -> int | None:
