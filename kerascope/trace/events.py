@@ -133,8 +133,8 @@ class Where(NamedTuple):
     Examples
     --------
     >>> where = Where("kerascope/layers/core.py", 140, "call", "train.py", 12)
-    >>> f"{where.user_file}:{where.user_line}"
-    'train.py:12'
+    >>> where.user_file, where.user_line
+    ('train.py', 12)
     """
 
     file: str = ""
