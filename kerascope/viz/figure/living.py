@@ -21,7 +21,7 @@ from kerascope.trace.statistics import figure
 from kerascope.viz.collapse.view import View
 from kerascope.viz.figure.legends import KeyEntry
 from kerascope.viz.figure.marks import Page, shortened
-from kerascope.viz.figure.reading import Part, Reading, class_of, shape_text
+from kerascope.viz.figure.reading import TIMES, Part, Reading, class_of, shape_text
 from kerascope.viz.overlays.marking import display_id, known_ids
 from kerascope.viz.sheet import Label, Line, Rectangle, Shape, data_of, padded_width
 from kerascope.viz.tensors.scales import NAN
@@ -245,6 +245,9 @@ def _portrait(
 ) -> Portrait | None:
     is_input, is_output = part.kind == "input", not reading.targets[part.node.id]
     shape = shape_text(array.shape)
+    if array.ndim == 4 and name == "map":  # of a volume, the slice in the middle
+        first = 1 if part.is_channels_first else 0
+        array = array.take(array.shape[first] // 2, first)
     if array.ndim == 3:
         if name == "map" and not part.is_channels_first:
             array = np.moveaxis(array, -1, 0)
@@ -463,6 +466,8 @@ def living_sentences(reading: Reading, theme: str, form: str) -> Iterator[str]:
             yield f"Of more than {counted(most, name)} of a layer, the figure shows {ones} {which}."
     if has_images and any(image.steps != (1, 1) for image in images):
         yield "Large images are thinned to every second (third, ...) row and column."
+    if any(one.kind == "maps" and one.shape.count(TIMES) == 3 for one in portraits):
+        yield "Of a volume, the figure shows the slice in the middle."
     if any("head" in one.name for one in portraits):
         yield "Attention weights: a row for each query, a column for each key."
     if any(one.name == "mean of heads" for one in portraits):

@@ -167,7 +167,7 @@ def _columns(reading: Reading) -> list[VolumeColumn]:
         columns = [VolumeColumn((part,)) for part in parts]
         images = [column for column in columns if not column.flat]
     sheets = all(c.sheet_count <= MOST_SHEETS and len(c.parts) == 1 for c in images)
-    square = all(len(c.first.sides) == 2 for c in images)
+    square = all(len(c.first.sides) == 2 or _has_slices(c.first) for c in images)
     return [
         replace(column, sheets=square and (sheets or bool(column.first.portrait)))
         for column in columns
@@ -248,13 +248,18 @@ def _sized(column: VolumeColumn, page: Page, scale: float, side: int, row: int) 
         thick = (1.6 if channels > 8 else 2.4) * (0.62 if page.narrow else 1.0) * scale
         if column.first.portrait:
             thick *= 2.0
-        return replace(column, side=lengths[0], thick=thick)
+        return replace(column, side=lengths[-2], thick=thick)
     thick = max(1.8, math.log2(channels + 1) * (0.62 if page.narrow else 1.05) * scale)
     depth = lengths[1] * SLANT if len(sides) > 1 else 0.0
     return replace(column, side=lengths[0], depth=depth, thick=thick)
 
 
 # --- marks ----------------------------------------------------------------------------------------
+
+
+def _has_slices(part: Part) -> bool:
+    """Return whether the slices of a volume are drawn in a living figure."""
+    return bool(part.portrait and part.portrait.kind == "maps")
 
 
 def _volumes(column: VolumeColumn, x: float, middle: float, page: Page) -> Iterator[Shape]:
@@ -388,8 +393,8 @@ def _window(
     (left, top), (next_left, next_top) = (
         column.corner(x, middle) for column, x in ((before, x0), (after, x1))
     )
-    window = next(iter(after.first.window.split(TIMES)), "")
-    wide = before.side * (int(window) / before.first.sides[0] if window else 0.2)
+    window = after.first.window.split(TIMES)[-2:][0]  # of a volume, that of its slices
+    wide = before.side * (int(window) / before.first.sides[-2] if window else 0.2)
     wide = min(max(wide, 3.0), before.side * 0.6)
     x, y = left + before.side * 0.9 - wide, top + before.side * 0.5 - wide / 2
     to = next_left + after.side * 0.3, next_top + after.side * 0.62
@@ -406,15 +411,15 @@ def _window(
 def _sentences(
     columns: list[VolumeColumn], parts: list[Part], key: list[KeyEntry]
 ) -> Iterator[str]:
+    axes = max(len(column.first.sides) for column in columns)
+    said = "length" if axes == 1 else " \u00d7 ".join(("depth", "height", "width")[-axes:])
     if columns[0].sheets:
         yield "Each sheet is a feature map, each bar a vector."
-        order = "height \u00d7 width \u00d7 channels"
+        order = f"{said} \u00d7 channels"
         if columns[0].first.is_channels_first:
-            order = "channels \u00d7 height \u00d7 width"
+            order = f"channels \u00d7 {said}"
         yield f"The labels below are {order} of each output."
     else:
-        axes = max(len(column.first.sides) for column in columns)
-        said = "length" if axes == 1 else " \u00d7 ".join(("depth", "height", "width")[-axes:])
         yield "Each volume is the output of a layer."
         said = f"{said} \u00d7 channels"
         if columns[0].first.is_channels_first and axes == 2:

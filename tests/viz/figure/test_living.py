@@ -572,13 +572,32 @@ def test_the_numbers_of_a_global_pooling_that_keeps_its_axes_share_a_scale():
         assert numbers == pytest.approx(value, abs=0.005)
 
 
+@pytest.mark.parametrize("form", ["volumes", "blocks"])
+def test_a_volume_shows_the_slice_in_its_middle(form):
+    model = Sequential([L.Input((6, 10, 8, 1), name="x"), L.Conv3D(3, 3, name="c"),
+                        L.MaxPooling3D(2, name="p"), L.Flatten(), L.Dense(2)])  # fmt: skip
+    x = np.random.RandomState(5).rand(1, 6, 10, 8, 1)
+    figure = ks.draw(model, style="figure", values=x, figure=form)
+    found = images_of(figure.svg)
+    assert_shown(found, "x", x[0, 3, :, :, 0])
+    for name, middle in (("c", 2), ("p", 1)):
+        output = output_of(model, name, x)[0]
+        for index in range(3):
+            assert_shown(found, f"{name}, map {index} of 3", output[middle, :, :, index])
+    assert "Of a volume, the figure shows the slice in the middle." in figure.legend
+    if form == "volumes":
+        assert "depth \u00d7 height \u00d7 width \u00d7 channels of each output" in figure.legend
+
+
 def test_without_images_nothing_is_said_of_their_colours():
-    model = Sequential([L.Input((4, 4, 4, 1)), L.Conv3D(2, 2), L.Flatten(),
-                        L.Dense(2, activation="softmax")])  # fmt: skip
-    figure = ks.draw(model, style="figure", values=np.ones((1, 4, 4, 4, 1)))
+    model = Sequential([L.Input((2, 2, 2, 2, 1)), L.Flatten(), L.Dense(2, activation="softmax")])
+    x = np.ones((1, 2, 2, 2, 2, 1))
+    figure = ks.draw(model, style="figure", figure="blocks", values=x)
     assert "negative, 0, positive" not in figure.svg
     assert "Zero is white" not in figure.legend
-    assert "The numbers are those of one sample" in figure.legend
+    assert "The numbers are those of one sample." in figure.legend
+    assert "Parts without an image" in figure.legend
+    assert len(values_of_bars(figure.svg)) == 2
 
 
 @pytest.mark.parametrize("width", ["84mm", "174mm"])
