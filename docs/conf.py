@@ -25,9 +25,7 @@ extensions = [
     "sphinx_copybutton",
     "site_pages",  # docs/site_pages.py: the pages of the API, and the course
 ]
-exclude_patterns = ["_build"]
 suppress_warnings = ["ref.citation"]  # "References" list papers that no sentence cites
-templates_path = ["_templates"]
 
 # --- Markdown
 myst_enable_extensions = ["html_image", "colon_fence"]
@@ -37,11 +35,10 @@ myst_heading_anchors = 4
 default_role = "py:obj"
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autosummary_ignore_module_all = False
 numpydoc_show_class_members = False
 
 # --- HTML
-copybutton_prompt_text = r">>> |\.\.\. |\$ |\(com\) |\(Pdb\) "
+copybutton_prompt_text = r">>> |\.\.\. |\$ |\((?:Kdb|Pdb)\) "
 copybutton_prompt_is_regexp = True
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
@@ -59,10 +56,3 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
 }
-if html_baseurl:  # a menu of the versions that are served beside this one
-    html_theme_options["switcher"] = {
-        "json_url": f"{html_baseurl.rsplit('/', 1)[0]}/versions.json",
-        "version_match": "dev" if "dev" in version else version,
-    }
-    html_theme_options["check_switcher"] = False
-    html_theme_options["navbar_end"] = ["version-switcher", "theme-switcher"]

@@ -22,7 +22,7 @@ class Page(HTMLParser):
     Attributes
     ----------
     links : list of str
-        The values of all `href` and `src` attributes.
+        The values of all `href`, `src` and `data` attributes.
     anchors : set of str
     """
 
