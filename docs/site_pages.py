@@ -1,10 +1,9 @@
 """A Sphinx extension: writes the pages of the API, and puts the course beside the other pages.
 
 The public names are those of `guards.interface`. An object with several public names is described
-at the shortest one that is its `__name__`, and the pages of the modules list its other names. Each
-class and each top-level name has a page; the page of a module describes its functions. The
-`chapter.toml` of a chapter says which names it explains: their pages link to the chapter, and the
-chapter to them.
+at one of them, and the pages of the modules list its other names. Each class and each top-level
+name has a page; the page of a module describes its functions. The `chapter.toml` of a chapter says
+which names it explains: their pages link to the chapter, and the chapter to them.
 """
 
 from __future__ import annotations
@@ -63,17 +62,13 @@ class Reference:
         self.places: dict[str, dict[str, Any]] = {path: {} for path in public_modules()}
         self.aliases: dict[str, dict[str, str]] = {path: {} for path in public_modules()}
         known = Places()
-        described: dict[int, str] = {}
-        for place in sorted(known.things, key=lambda place: _rank(place, known.things[place])):
-            described.setdefault(id(known.things[place]), place)
         for place, thing in known.things.items():
             module, _, name = place.rpartition(".")
-            first = described[id(thing)] if known.of(thing) else place
-            if isinstance(thing, ModuleType):
-                first = thing.__name__
+            is_module = isinstance(thing, ModuleType)
+            first = thing.__name__ if is_module else known.of(thing) or place
             if first != place:
                 self.aliases[module][name] = first
-            elif not isinstance(thing, ModuleType):
+            elif not is_module:
                 self.places[module][name] = thing
         self.chapters: dict[str, list[Chapter]] = {}
         for chapter in chapters:
@@ -132,13 +127,6 @@ class Reference:
             text = f".. autodata:: {place}\n   :no-value:\n\n"
         links = [_chapter_link(chapter) for chapter in self.chapters.get(place, ())]
         return text + (f".. seealso:: In the course: {'; '.join(links)}.\n\n" if links else "")
-
-
-def _rank(place: str, thing: Any) -> tuple[int, bool, bool, str]:
-    """Return the key that sorts the public names of an object; it is described at the first."""
-    module, _, name = place.rpartition(".")
-    own, home = (getattr(thing, key, "") for key in ("__name__", "__module__"))
-    return place.count("."), name != own, module != home, place
 
 
 INTRODUCTION = """\

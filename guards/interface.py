@@ -219,7 +219,9 @@ def is_refused(value: Any) -> bool:
 
 
 class Places:
-    """Determines under which of its public names an object is described: the shortest one.
+    """Determines under which of its public names an object is described.
+
+    It is the one with the fewest dots, and among these the one that is its `__name__`.
 
     Parameters
     ----------
@@ -243,7 +245,7 @@ class Places:
             for name in sorted({*names_of(module), *self.promised_below(path, module)}):
                 self.things[f"{path}.{name}"] = getattr(module, name)
         self.first: dict[int, str] = {}
-        for place in sorted(self.things, key=lambda place: (place.count("."), place)):
+        for place in sorted(self.things, key=lambda place: _rank(place, self.things[place])):
             if _has_identity(self.things[place]):
                 self.first.setdefault(id(self.things[place]), place)
 
@@ -258,6 +260,13 @@ class Places:
     def of(self, thing: Any) -> str | None:
         """Return the public name at which an object is described; None if it has no public name."""
         return self.first.get(id(thing)) if _has_identity(thing) else None
+
+
+def _rank(place: str, thing: Any) -> tuple[int, bool, bool, str]:
+    """Return the key that sorts the public names of an object; it is described at the first."""
+    module, _, name = place.rpartition(".")
+    own, home = (getattr(thing, key, "") for key in ("__name__", "__module__"))
+    return place.count("."), name != own, module != home, place
 
 
 def _has_identity(thing: Any) -> bool:
