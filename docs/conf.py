@@ -13,7 +13,7 @@ author = "kerascope contributors"
 copyright = "kerascope contributors"
 version = release = kerascope.__version__
 # Where the site is served, such as https://user.github.io/kerascope; "" for a local build.
-html_baseurl = os.environ.get("KERASCOPE_DOCS_URL", "")
+html_baseurl = os.environ.get("KERASCOPE_DOCS_URL", "").rstrip("/")
 
 extensions = [
     "myst_parser",
@@ -56,3 +56,10 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
 }
+if html_baseurl:  # a menu of versions; site_pages.py writes the list, with this one
+    html_theme_options["switcher"] = {
+        "json_url": f"{html_baseurl}/versions.json",
+        "version_match": version,
+    }
+    html_theme_options["check_switcher"] = False
+    html_theme_options["navbar_end"] = ["version-switcher", "theme-switcher"]

@@ -9,6 +9,7 @@ which names it explains: their pages link to the chapter, and the chapter to the
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import shutil
 from collections import Counter
@@ -33,6 +34,7 @@ INCLUDED = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "CITATION.cff": "citing.md",
     "tutorials/teachers.en.md": "howto/teach.md",
     "tutorials/teachers.zh.md": "howto/teach.zh.md",
 }
@@ -210,6 +212,9 @@ def write_course(app: Sphinx, failure: Exception | None) -> None:
         write_whole(folder / page_name(chapter), page)
     write_whole(folder / "index.html", index_page(chapters, Extras(bar=bar)))
     shutil.copy(tutorials_folder(None) / PLAYER, folder / "step.html")
+    if url := app.config.html_baseurl:
+        this = {"name": app.config.version, "version": app.config.version, "url": f"{url}/"}
+        write_whole(Path(app.outdir, "versions.json"), json.dumps([this], indent=1))
 
 
 def _name_link(app: Sphinx, place: str) -> str:
@@ -235,7 +240,7 @@ def site_links(text: str, page: str) -> str:
     up = "../" * page.count("/")
     text = re.sub(LESSON_LINK, rf'<a href="{up}course/\2.html#\3">\1</a>', text)
     text = re.sub(
-        r"\]\((?:\.\./)*([\w/.-]+\.md)",
+        r"\]\((?:\.\./)*([\w/.-]+\.(?:md|cff))",
         lambda found: f"](/{INCLUDED[found[1]]}" if found[1] in INCLUDED else found[0],
         text,
     )
