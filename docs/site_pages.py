@@ -35,12 +35,14 @@ INCLUDED = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "CITATION.cff": "citing.md",
+    "SECURITY.md": "security.md",
     "tutorials/teachers.en.md": "howto/teach.md",
     "tutorials/teachers.zh.md": "howto/teach.zh.md",
 }
 
 LESSON_LINK = r"\[([^\]]*)\]\((?:\.\./)*tutorials/([\w-]+)/lesson\.(\w+)\.md\)"
 NOT_HERE = r"\[([^\]]*)\]\((?:\.\./)*tests/[^)]*\)"  # a link to a page that the site lacks
+TERMS = r"\| term \| meaning \|\n\|---\|---\|\n((?:\|.*\n)+)"
 PLAYER = "14-update-tuples/out/one_step.html"  # the playing page on the start page
 
 
@@ -96,7 +98,7 @@ class Reference:
     def pages(self) -> Iterator[tuple[str, str]]:
         """Yield the name and the reStructuredText of each page."""
         modules = list(self.places)
-        yield "index", _titled("API reference", INTRODUCTION) + _toctree(modules)
+        yield "index", _titled("API reference", INTRODUCTION) + _table(sorted(modules))
         for module in modules:
             yield module, self._module(module)
             for name, thing in self.places[module].items():
@@ -109,9 +111,7 @@ class Reference:
         pages = [name for name in own if self.has_page(path, name)]
         text = f".. automodule:: {path}\n   :no-members:\n\n"
         if pages:
-            rows = "".join(f"   {name}\n" for name in pages)
-            text += f".. autosummary::\n   :nosignatures:\n\n{rows}\n"
-            text += _toctree([f"{path}.{name}" for name in pages], ":hidden:")
+            text += _table(pages, f"{path}.")
         if self.aliases[path]:
             rows = "".join(f"``{n}``\n    `{of}`\n\n" for n, of in self.aliases[path].items())
             text += f".. rubric:: Names that are described elsewhere\n\n{rows}"
@@ -122,7 +122,7 @@ class Reference:
 
     def _described(self, place: str, thing: Any) -> str:
         if inspect.isclass(thing):
-            text = f".. autoclass:: {place}\n   :members:\n\n"
+            text = f".. autoclass:: {place}\n   :members:\n   :show-inheritance:\n\n"
         elif callable(thing):
             text = f".. autofunction:: {place}\n\n"
         else:
@@ -143,8 +143,12 @@ def _titled(title: str, text: str) -> str:
     return f"{title}\n{'=' * len(title)}\n\n{text}"
 
 
-def _toctree(pages: Iterable[str], option: str = ":maxdepth: 1") -> str:
-    return f".. toctree::\n   {option}\n\n" + "".join(f"   {page}\n" for page in pages) + "\n"
+def _table(names: list[str], module: str = "") -> str:
+    """Return a table of names with their first sentences, and the links of the sidebar."""
+    rows = "".join(f"   {name}\n" for name in names)
+    pages = "".join(f"   {module}{name}\n" for name in names)
+    table = f".. autosummary::\n   :nosignatures:\n\n{rows}\n"
+    return f"{table}.. toctree::\n   :hidden:\n\n{pages}\n"
 
 
 def _chapter_link(chapter: Chapter) -> str:
@@ -245,7 +249,14 @@ def site_links(text: str, page: str) -> str:
         text,
     )
     text = re.sub(NOT_HERE, r"\1", text)
+    text = re.sub(TERMS, _glossary, text)
     return text.replace("](docs/", "](/")
+
+
+def _glossary(table: re.Match[str]) -> str:
+    """Return a table of terms as a glossary: each term is an anchor that the search finds first."""
+    rows = re.sub(r"\| (.+?) \| (.+) \|\n", r"\1\n  \2\n\n", table[1])
+    return f"```{{glossary}}\n{rows}```\n"
 
 
 def _read(app: Sphinx, page: str, content: list[str]) -> None:

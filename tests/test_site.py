@@ -77,6 +77,12 @@ def test_links_of_the_repository_hold_on_the_site(text, page, expected):
     assert site_pages.site_links(text, page) == expected
 
 
+def test_the_terms_of_the_glossary_become_anchors_that_the_search_finds():
+    text = "| term | meaning |\n|---|---|\n| `Apply` | One use of an op. |\n| array | Numbers. |\n"
+    expected = "```{glossary}\n`Apply`\n  One use of an op.\n\narray\n  Numbers.\n\n```\n"
+    assert site_pages.site_links(text, "glossary") == expected
+
+
 def test_dead_links_and_anchors_are_found(tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "a.html").write_text(
