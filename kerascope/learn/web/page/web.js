@@ -149,15 +149,13 @@
       this.runButton = button(this.isSession ? "debug" : "run", () => this.isRunning ? tell("stop") : this.run());
       this.status = statusLine();
       this.output = element("div", { class: "mine", role: "group", "aria-label": plain("output") });
-      const tools = element("div", { class: "tools" }, this.runButton,
-        button("edit", () => this.edit().focus()), button("restore", () => this.restore()),
+      const toEdit = this.isSession ? [] :  // in a session, the student types the commands
+        [button("edit", () => this.edit().focus()), button("restore", () => this.restore())];
+      const tools = element("div", { class: "tools" }, this.runButton, ...toEdit,
         button("copy", () => this.copy()), button("above", () => runAllAbove(this)), this.status);
       this.shown = this.element.querySelector("pre:not(.printed)") ??
         this.element.querySelector(".title");
       this.shown.after(tools, this.output);
-      if (this.isSession) tools.querySelectorAll("button").forEach((one, at) => {
-        one.hidden = at === 1 || at === 2;  // nothing to edit: the student types the commands
-      });
       if (kept.code !== undefined) this.edit();
       if (facts.predict) this.askForPrediction(this.element.querySelector("details"));
       for (const event of kept.events ?? []) this.show(event);
