@@ -83,7 +83,11 @@ def test_a_check_does_not_take_the_warning_for_the_output_of_the_file(workbook):
     assert (outcome.verdict, outcome.printed) == (Verdict.PASS, "mine\n")
 
 
-def test_a_stub_that_is_untouched_is_no_warning(workbook):
+@pytest.mark.parametrize("more", ["", "LOSSES['mse'] = mean_squared_error\n"])
+def test_a_stub_that_is_untouched_is_no_warning(workbook, more):
+    """The one of another version of kerascope, which is another program, is none either."""
+    path = workbook.path_of(PARTS[NAMES.index("fit")])
+    path.write_text(path.read_text(encoding="utf-8") + more, encoding="utf-8")
     use_my_engine(workbook.folder)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
