@@ -75,6 +75,7 @@ def test_a_part_is_the_students_if_it_has_passed_and_is_not_changed(workbook):
         assert not hasattr(import_module("my_engine.layer"), "changed")
 
 
+@pytest.mark.process
 def test_a_check_does_not_take_the_warning_for_the_output_of_the_file(workbook):
     write(workbook, "fit", solution("fit") + "\n\nMINE = 1\n", FAIL)
     write(workbook, "network", solution("network") + "\n\nprint('mine')\n", FAIL)
