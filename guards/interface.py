@@ -221,7 +221,7 @@ def is_refused(value: Any) -> bool:
 class Places:
     """Determines under which of its public names an object is described.
 
-    It is the one with the fewest dots, and among these the one that is its `__name__`.
+    It is the name with the fewest dots, preferably its `__name__`.
 
     Parameters
     ----------

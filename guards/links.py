@@ -60,9 +60,9 @@ def dead_links(site: Path) -> Iterator[str]:
             target = target / "index.html" if target.is_dir() else target
             where = f"{path.relative_to(site)}: {link}"
             if not target.is_file():
-                yield f"{where}: there is no such file."
+                yield f"{where}: this file is missing."
             elif parts.fragment and not _has_anchor(target, unquote(parts.fragment)):
-                yield f"{where}: the page has no such anchor."
+                yield f"{where}: the page lacks this anchor."
 
 
 def _has_anchor(target: Path, anchor: str) -> bool:

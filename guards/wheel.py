@@ -416,7 +416,7 @@ def main(
     options = parser.parse_args(words)
     wheel = None if options.wheel is None else options.wheel.resolve()
     if wheel is not None and not wheel.is_file():
-        parser.error(f"There is no file {options.wheel}.")
+        parser.error(f"Found no file {options.wheel}.")
     if options.keep is not None and options.keep.exists():
         parser.error(f"--keep needs a new folder; {options.keep} exists.")
     with contextlib.ExitStack() as stack:

@@ -190,5 +190,5 @@ def test_a_wheel_that_is_not_there_and_a_folder_that_is_are_refused(tmp_path, ca
             wheel.main(words, lambda folder, path: 0)
         assert caught.value.code == NOT_TRIED
     said = capsys.readouterr().err
-    assert "There is no file" in said
+    assert "Found no file" in said
     assert "--keep needs a new folder" in said
