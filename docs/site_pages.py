@@ -270,9 +270,19 @@ def _include(app: Sphinx, path: Path, page: str, content: list[str]) -> None:
 def _signature(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str, returned: str
 ) -> tuple[str, str] | None:
-    """Show the arguments of a class: its metaclass hides them from Sphinx."""
-    own = call_of(thing) if what == "class" else ""
-    return (own, returned) if own else None
+    """Show the arguments of a class, which its metaclass hides from Sphinx, and of a `function`.
+
+    The `function` of a loss or metric is called on its class, so it has no `self`.
+    """
+    own = call_of(thing) if what == "class" or name.endswith(".function") else ""
+    return (own.replace("(self, ", "("), returned) if own else None
+
+
+def _bases(app: Sphinx, name: str, thing: type, options: Any, bases: list[type]) -> None:
+    """Show the nearest base class that has a page, and Python's own classes."""
+    known = app.kerascope_classes  # type: ignore[attr-defined]
+    public = [base for base in thing.__mro__[1:] if base.__name__ in known][:1]
+    bases[:] = public + [base for base in bases if base.__module__ == "builtins"] or bases
 
 
 def _class_anywhere(app: Sphinx, env: Any, node: Any, content: Any) -> Any:
@@ -298,6 +308,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("source-read", _read)
     app.connect("include-read", _include)
     app.connect("autodoc-process-signature", _signature)
+    app.connect("autodoc-process-bases", _bases)
     app.connect("missing-reference", _class_anywhere)
     app.connect("html-page-context", _source_page)
     app.connect("build-finished", write_course)

@@ -322,7 +322,7 @@ class MultiHeadAttention(Layer):
     -----
     Called as `layer(query, value)` or `layer(query, value, key)`; the key defaults to the value.
     Queries have shape (batch, ..., features). Values and keys may have a different length. Head h
-    projects its inputs: q = query Q_h + a_h, k = key K_h + c_h, v = value V_h + e_h. Then
+    projects its inputs: q = query Q_h + a_h, k = key K_h + c_h, v = value V_h + e_h. Then::
 
         head_h = softmax(q k^T / sqrt(key_dim)) v,    output = sum_h head_h O_h + b.
 

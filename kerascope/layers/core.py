@@ -73,7 +73,7 @@ class Dense(Layer):
 
     Notes
     -----
-    Input (batch, ..., n), output (batch, ..., units):
+    Input (batch, ..., n), output (batch, ..., units)::
 
         output = activation(dot(inputs, kernel) + bias)
 

@@ -150,7 +150,7 @@ class AlphaDropout(_Noise):
     Notes
     -----
     A dropped input does not become 0, but l = -scale * alpha, the limit of `selu` for very negative
-    inputs. With q = 1 - rate, and keep 0 for a dropped input and 1 otherwise:
+    inputs. With q = 1 - rate, and keep 0 for a dropped input and 1 otherwise::
 
         output = a * (inputs * keep + l * (1 - keep)) + b
         a = (q + l^2 q (1 - q))^(-1/2),  b = -a l (1 - q)

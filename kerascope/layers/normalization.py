@@ -66,7 +66,7 @@ class BatchNormalization(Layer):
 
     Notes
     -----
-    output = gamma * (inputs - mean) / sqrt(variance + epsilon) + beta, and in training
+    output = gamma * (inputs - mean) / sqrt(variance + epsilon) + beta, and in training::
 
         moving_mean     = momentum * moving_mean     + (1 - momentum) * mean
         moving_variance = momentum * moving_variance + (1 - momentum) * variance

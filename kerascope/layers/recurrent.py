@@ -659,7 +659,7 @@ class SimpleRNN(LayerOfCell):
 
     Notes
     -----
-    Input (batch, time, features), output (batch, units) or (batch, time, units). In each step
+    Input (batch, time, features), output (batch, units) or (batch, time, units). In each step::
 
         output = state = activation(dot(inputs, kernel) + dot(state, recurrent_kernel) + bias)
 

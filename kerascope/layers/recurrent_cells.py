@@ -432,7 +432,7 @@ class LSTMCell(GatedCell):
     Notes
     -----
     Four gates, whose matrices are side by side in `kernel`, `recurrent_kernel` and `bias` in the
-    order i, f, c, o. With a_g = dot(inputs, kernel_g) + dot(h, recurrent_kernel_g) + bias_g:
+    order i, f, c, o. With a_g = dot(inputs, kernel_g) + dot(h, recurrent_kernel_g) + bias_g::
 
         i = recurrent_activation(a_i)       input gate: how much of the candidate is written
         f = recurrent_activation(a_f)       forget gate: how much of the memory is kept
@@ -530,7 +530,7 @@ class GRUCell(GatedCell):
 
     Notes
     -----
-    Three gates, whose matrices are side by side in the order z, r, h:
+    Three gates, whose matrices are side by side in the order z, r, h::
 
         z = recurrent_activation(x_z + dot(h, recurrent_kernel_z))   update gate: how much is kept
         r = recurrent_activation(x_r + dot(h, recurrent_kernel_r))   reset gate

@@ -4,7 +4,7 @@ A chapter is a folder of `tutorials/` with one Markdown file for each language. 
 it, and `runner.py` runs its blocks in a separate process (`child.py`). `comparison.py` compares
 stored outputs with new outputs. `checking.py` collects all complaints about a chapter and rewrites
 outputs that have changed. `render_html.py` makes pages, `notebook.py` notebooks, and `reading.py`
-text for the terminal.
+text for the terminal::
 
     from kerascope.lessons.reading import chapter_text
 
