@@ -43,6 +43,7 @@ from kerascope.lessons import examples_folder, shown_number, tutorials_folder
 from kerascope.lessons.lesson import languages_of
 from kerascope.lessons.parser import chapter_folders, find_chapter
 from kerascope.registry import did_you_mean
+from kerascope.trace.records import counted
 
 _DO: dict[str, Callable[[StudentSession, list[Exercise]], int]] = {
     "next": commands.show_next,
@@ -356,15 +357,11 @@ def _copy(examples: list[Path], folder: Path, is_forced: bool) -> list[str]:
             copied.append(path.name)
     lines = []
     if copied:
-        lines.append(f"{_counted(copied)} copied to {folder}")
+        lines.append(f"{counted(len(copied), 'example')} copied to {folder}")
     if same:
-        lines.append(f"{_counted(same)} already in {folder}")
+        lines.append(f"{counted(len(same), 'example')} already in {folder}")
     if kept:
         lines.append(f"kept your own files: {', '.join(kept)} (--force overwrites them)")
     if copied:
         lines.append(f"start with: kerascope run {folder / 'example.py'}")
     return lines
-
-
-def _counted(names: list[str]) -> str:
-    return f"{len(names)} example{'' if len(names) == 1 else 's'}"

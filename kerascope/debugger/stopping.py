@@ -36,6 +36,7 @@ from kerascope.trace.conditions import DEFAULTS
 from kerascope.trace.events import GRAIN_OF, Event
 from kerascope.trace.expressions import OF_THE_EVENT, parse_expression
 from kerascope.trace.history import History, before
+from kerascope.trace.records import counted
 from kerascope.trace.selectors import (
     ACTS,
     COUNTED,
@@ -458,7 +459,7 @@ def ignore(debugger: Shell, words: str) -> None:
     chosen = _breakpoint(debugger, number, "ignore")
     chosen.ignore = count
     if count:
-        crossings = f"{count} crossing{'' if count == 1 else 's'}"
+        crossings = counted(count, "crossing")
         debugger.say(f"Will ignore next {crossings} of breakpoint {chosen.number}.")
     else:
         debugger.say(f"Will stop next time breakpoint {chosen.number} is reached.")
@@ -649,6 +650,6 @@ def table_of_breaks(things: Iterable[Breakpoint | Watch]) -> Iterable[str]:
         if isinstance(one, Breakpoint) and one.ignore:
             yield f"\tignore next {one.ignore} hits"
         if one.hits:
-            yield f"\t{kind} already hit {one.hits} time{'' if one.hits == 1 else 's'}"
+            yield f"\t{kind} already hit {counted(one.hits, 'time')}"
         for line in one.commands if isinstance(one, Breakpoint) else ():
             yield f"\t\t{line}"

@@ -35,6 +35,7 @@ from kerascope.lessons.lesson import (
 )
 from kerascope.lessons.parser import chapter_folders, markdown, paragraphs, read_chapter
 from kerascope.lessons.runner import ChapterRun
+from kerascope.trace.records import counted
 
 # --- facts: which facts of the documents a chapter shows, and where -------------------------------
 # A chapter ends with a section `documents`: a table with a row for each statement of the documents.
@@ -602,8 +603,7 @@ def accept(run: ChapterRun, translated: str | None = None) -> list[str]:
         edits = [edit for block in lesson.blocks for edit in _edits(block, run)]
         if edits:
             _write(lesson, _edited(lines_of(lesson.source), edits))
-            outputs = f"{len(edits)} output{'s' if len(edits) > 1 else ''}"
-            written.append(f"{lesson.where}: {outputs} written")
+            written.append(f"{lesson.where}: {counted(len(edits), 'output')} written")
     written += _doubtful(run)
     return written + (_renew_hashes(run.chapter, translated) if translated else [])
 

@@ -20,6 +20,7 @@ from kerascope.lessons.notebook import notebook_text
 from kerascope.lessons.parser import chapter_folders, find_chapter, read_chapter
 from kerascope.lessons.render_html import chapter_page, index_page, page_name
 from kerascope.lessons.runner import ChapterRun, run_chapters
+from kerascope.trace.records import counted
 
 DONE, DIFFERS = 0, 1
 
@@ -65,7 +66,7 @@ def _check(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
     if options.exercises:
         wrong += _check_exercises(chapters, options.jobs)
     verdict = f"{wrong} wrong" if wrong else "every printed line holds"
-    print(f"{_counted(len(chapters))}: {verdict}")
+    print(f"{counted(len(chapters), 'chapter')}: {verdict}")
     return DIFFERS if wrong else DONE
 
 
@@ -76,8 +77,7 @@ def _check_exercises(chapters: list[Chapter], jobs: int) -> int:
     wrong = 0
     for exercise, complaints in zip(exercises, exercise_complaints(exercises, jobs), strict=True):
         wrong += len(complaints)
-        count = len(exercise.wrong_answers)
-        done = f"solution and {count} wrong answer{'s' if count != 1 else ''}"
+        done = f"solution and {counted(len(exercise.wrong_answers), 'wrong answer')}"
         _print_state(exercise.id, done, complaints)
     return wrong
 
@@ -97,10 +97,6 @@ def _print_state(name: str, done: str, complaints: list[str]) -> None:
     sys.stdout.flush()
 
 
-def _counted(chapters: int) -> str:
-    return f"{chapters} chapter{'s' if chapters != 1 else ''}"
-
-
 def _html(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
     """Write a page for each chapter, and an index of all pages in the output folder."""
     with given():
@@ -112,7 +108,7 @@ def _html(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
             after = known[place + 1] if place + 1 < len(known) else None
             write_whole(folder / page_name(chapter), chapter_page(chapter, before, after))
     write_whole(folder / "index.html", index_page(known))
-    print(f"{_counted(len(chapters))} and the index: {folder / 'index.html'}")
+    print(f"{counted(len(chapters), 'chapter')} and the index: {folder / 'index.html'}")
     return DONE
 
 

@@ -34,6 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kerascope.trace.records import counted
 from kerascope.viz.collapse.new_frames import NewFrames, with_scopes
 from kerascope.viz.collapse.parts import FormRegistry, Wiring, sequences_of, weights_of, wiring_of
 from kerascope.viz.graph import Attribute, Graph, GraphNode
@@ -527,7 +528,7 @@ def _add_range(frames: NewFrames, level: str, piece: list[str], near: list[str])
         label = f"depth {first:,} … {last:,}"
         wanted = f"depth_{first}..{last}"
     boxes, rows = sum(frames.sizes.get(child, 1) for child in piece), first - last + 1
-    words = f"{boxes:,} boxes of {rows:,} row{'s' if rows > 1 else ''}"
+    words = f"{boxes:,} boxes of {counted(rows, 'row')}"
     attrs: dict[str, Attribute] = {"kind": "rows", "detail": words}
     return frames.add(level, wanted, label, piece, attrs)
 

@@ -31,6 +31,7 @@ from kerascope.layers.recurrent import RNN, recurrent_inputs
 from kerascope.layers.wrappers import Bidirectional, TimeDistributed
 from kerascope.nested_values import found_in
 from kerascope.registry import did_you_mean
+from kerascope.trace.records import counted
 from kerascope.trace.walking import walk
 from kerascope.viz.extract.networks import layers_within, without_side_effects
 from kerascope.viz.kinds import kind_of
@@ -289,8 +290,8 @@ def one_sample(part: ArrayPart, sample: int) -> ArrayPart:
     size = part.values.shape[part.axes.index(SAMPLE)]
     if not -size <= sample < size:
         raise ArgumentError(
-            f"show: expected sample {_up_to(size - 1)}, got {sample}. x has {size} "
-            f"sample{'s' if size != 1 else ''}."
+            f"show: expected sample {_up_to(size - 1)}, got {sample}. x has "
+            f"{counted(size, 'sample')}."
         )
     return select_sample(part, sample % size)
 
@@ -374,7 +375,7 @@ def _of_name(model: Network, x: Any, name: str, call: int) -> ArraysToShow:
     if not isinstance(call, int) or not -len(steps) <= call < len(steps):
         raise ArgumentError(
             f"show: expected call {_up_to(len(steps) - 1)}, got {call!r}. {name!r} is called "
-            f"{len(steps)} time{'s' if len(steps) > 1 else ''} in {model.name!r}.",
+            f"{counted(len(steps), 'time')} in {model.name!r}.",
             subject=layer,
         )
     step = steps[call]
