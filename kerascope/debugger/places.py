@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import linecache
 import os
-import sysconfig
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 from kerascope.debugger.session import Session
 from kerascope.trace.events import Made, Where
 from kerascope.trace.selectors import is_file
+from kerascope.user_frames import USER, owner_of_file
 
 HOME = Path(__file__).resolve().parents[2]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -171,9 +171,6 @@ def pdb_lines(where: Where, kind: str) -> list[str]:
 # The tape has no frames; they exist as long as the exception is kept.
 
 
-_LIBRARIES = tuple(
-    {path + os.sep for path in map(sysconfig.get_path, ("stdlib", "purelib", "platlib")) if path}
-)
 _OURS = str(HOME / "kerascope") + os.sep
 _COMMANDS = _OURS + "cli" + os.sep
 
@@ -250,4 +247,4 @@ def frames_of_program(session: Session, frame: FrameType | None) -> list[FrameTy
 
 
 def _is_of_the_user(frame: FrameType) -> bool:
-    return not frame.f_code.co_filename.startswith((_OURS, "<frozen", *_LIBRARIES))
+    return owner_of_file(frame.f_code.co_filename) == USER

@@ -106,6 +106,29 @@ def script(tmp_path):
     return write
 
 
+def test_a_library_outside_of_this_environment_is_not_the_users_code(
+    monkeypatch, capsys, script, tmp_path
+):
+    """In an environment with `--system-site-packages`, NumPy can be elsewhere."""
+    library = tmp_path / "site-packages" / "some_library.py"
+    library.parent.mkdir()
+    library.write_text("def fail(x):\n    raise ValueError(x)\n", encoding="utf-8")
+    text = f"""
+import sys
+sys.path.append({str(library.parent)!r})
+from some_library import fail
+
+class Fails(Callback):
+    def on_batch_end(self, batch, logs=None):
+        rows = 12
+        fail(rows)
+
+fit(Sequential([Dense(1, input_shape=(3,))]), callbacks=[Fails()])
+"""
+    _, out = debug_script(monkeypatch, capsys, script(text), "c", "p rows", "q")
+    assert answer(out, "p rows") == ["12"]
+
+
 @pytest.mark.parametrize("text", CASES, ids=["call", "run time", "callback", "loss"])
 def test_a_failure_lands_in_post_mortem_with_the_journal_kept(text, monkeypatch, capsys, script):
     last_line, place, values = CASES[text]
