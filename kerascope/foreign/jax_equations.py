@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.foreign.records import Line, Setting
+from kerascope.user_frames import USER, owner_of_file
 from kerascope.viz.kinds import kinds_by_name
 
 MOST_SIGNS = 60  # characters in the text of a setting
@@ -208,9 +209,6 @@ def scopes_of(name_stack: str) -> tuple[str, ...]:
     return ("gradient", *inner) if "transpose(" in name_stack else tuple(inner)
 
 
-_LIBRARIES = ("site-packages", "dist-packages", "importlib", "contextlib.py", "functools.py")
-
-
 def line_of(source_info: Any) -> Line | None:
     """Return the line of the user's code that made an equation, or None for an unknown line."""
     traceback = getattr(source_info, "traceback", None)
@@ -219,6 +217,6 @@ def line_of(source_info: Any) -> Line | None:
         parts = PurePath(file).parts
         if "kerascope" in parts[-3:] and "foreign" in parts[-3:]:
             return None  # outer frames are the call that requested the graph
-        if not file.startswith("<frozen") and not any(one in parts for one in _LIBRARIES):
+        if owner_of_file(file) == USER:
             return file, frame.line_num, frame.function_name
     return None
