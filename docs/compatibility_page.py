@@ -199,7 +199,10 @@ def rows_of(version: str) -> dict[Name, Row]:
 def page() -> str:
     """Return the text of compatibility.md."""
     tables = {version: rows_of(version) for version in DIALECTS}
-    lines = ["| | " + " | ".join(["names", *KINDS]) + " |", "|---|" + "---|" * (len(KINDS) + 1)]
+    lines = [
+        "| version | " + " | ".join(["names", *KINDS]) + " |",
+        "|---|" + "---|" * (len(KINDS) + 1),
+    ]
     for version, rows in tables.items():
         counts = Counter(row.kind for row in rows.values())
         numbers = [len(rows), *(counts[kind] for kind in KINDS)]

@@ -148,7 +148,7 @@ def test_a_report_of_the_results(measured: Path, capsys: pytest.CaptureFixture[s
     assert "a test. " in text
     assert main(["report", "--results", str(measured), "--markdown", "--least"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "|  | hand-written NumPy | kerascope |" in lines
+    assert "| metric | hand-written NumPy | kerascope |" in lines
     assert "| --- | ---: | ---: |" in lines
 
 

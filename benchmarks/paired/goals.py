@@ -127,7 +127,7 @@ def judged(blocks: list[Block], *, markdown: bool) -> str:
     """Return a table of the goals and whether they are reached, for each number of threads."""
     parts = []
     for threads in sorted({block.threads for block in blocks}):
-        cells = [["", "goal", "measured", ""]]
+        cells = [["metric", "goal", "measured", "result"]]
         for metric, asked, found, limit, write in Goals(blocks, threads).all():
             cells.append([metric, asked, write(found), "reached" if found <= limit else "missed"])
         reached = sum(row[-1] == "reached" for row in cells)

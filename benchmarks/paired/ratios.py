@@ -46,7 +46,7 @@ def ratios(blocks: list[Block], column: str, clock: str, *, markdown: bool) -> s
     """Return a table of the ratios of one column's seconds to each other column's, by metric."""
     blocks = [block for block in blocks if f"rounds_{clock}" in block.rows.get(column, {})]
     others = [c for c in COLUMNS if c != column and any(c in block.rows for block in blocks)]
-    cells = [["", COLUMNS[column].title, *(f"over {COLUMNS[c].title}" for c in others)]]
+    cells = [["metric", COLUMNS[column].title, *(f"over {COLUMNS[c].title}" for c in others)]]
     for block in blocks:
         mine = block.rows[column]
         threads = f"; {block.threads} thread{'s' if block.threads > 1 else ''}"

@@ -60,7 +60,7 @@ def cell(row: dict[str, Any] | None, column: str, which: str = "median") -> str:
 def table(blocks: list[Block], which: str = "median") -> list[list[str]]:
     """Return the rows of the report's table: the header, then a row of texts for each metric."""
     columns = [c for c in COLUMNS if any(c in block.rows for block in blocks)]
-    head = ["", *(COLUMNS[c].title for c in columns)]
+    head = ["metric", *(COLUMNS[c].title for c in columns)]
     body = [
         [titled(block.metric), *(cell(block.rows.get(c), c, which) for c in columns)]
         for block in blocks
