@@ -85,6 +85,7 @@ def pytest_in(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.process
+@pytest.mark.slow
 def test_workers_write_the_same_counts(project):
     before = (project / "tests" / "collected.json").read_bytes()
     assert json.loads(before)[OF_FILES] == {

@@ -139,7 +139,10 @@ def chromium():
 
 @pytest.mark.browser
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
-@pytest.mark.parametrize(("make", "x", "y"), [(cnn, X, Y), (gpt, TOKENS, TOKENS[..., None])])
+@pytest.mark.parametrize(
+    ("make", "x", "y"),
+    [(cnn, X, Y), pytest.param(gpt, TOKENS, TOKENS[..., None], marks=pytest.mark.slow)],
+)
 def test_a_page_has_images_on_its_arrows_in_both_themes(make, x, y, size, chromium, tmp_path):
     path = tmp_path / "step.html"
     ks.play(make(), x, y, to=path)

@@ -200,7 +200,9 @@ def chromium():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    "size", [SIZES[0], *(pytest.param(s, marks=pytest.mark.slow) for s in SIZES[1:])]
+)
 def test_the_page_says_where_the_two_runs_part_and_goes_there(size, chromium, tmp_path):
     path = tmp_path / "two.html"
     player = ks.play(noisy_model(), X, Y, beside={"h.activation": "tanh"}, to=path)

@@ -71,6 +71,7 @@ def test_mutants_that_are_drawn_fail_or_are_known_to_be_right():
     assert sum(not verdict.passes for _, verdict in found) > 55
 
 
+@pytest.mark.slow
 def test_each_reason_is_about_a_mutant():
     known = equivalents()
     listed = {key_of(step) for step in steps(COURSE[name] for name in dict.fromkeys(

@@ -76,7 +76,11 @@ x = 1
     ("source", "words"),
     [
         ("import time\ntime.sleep(300)\n", "still running after 2 s, at line 2"),
-        ("while True:\n    print('x' * 999)\n", "still running after 2 s, at line 2"),
+        pytest.param(
+            "while True:\n    print('x' * 999)\n",
+            "still running after 2 s, at line 2",
+            marks=pytest.mark.slow,
+        ),
         ("import os\nos._exit(3)\n", "the process ended (code 3) before the check"),
         ("import os\nos.abort()\n", "the process ended (code -6) before the check"),
         (

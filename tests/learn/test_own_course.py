@@ -193,6 +193,7 @@ def check_exercises(capsys):
     return code, capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_an_author_checks_the_exercises(course, capsys):
     main(["lessons", "build", "--accept", "--tutorials", "my course"])
     capsys.readouterr()

@@ -99,7 +99,9 @@ def test_the_page_is_one_file_and_the_same_each_time(folder):
     ("source", "words"),
     [
         ("raise ValueError('no <graph> here')", "ValueError: no &lt;graph&gt; here"),
-        ("import time; time.sleep(600)", "still running after 0.5 s"),
+        pytest.param(
+            "import time; time.sleep(600)", "still running after 0.5 s", marks=pytest.mark.slow
+        ),
         ("import os; os._exit(3)", "exit 3"),
     ],
 )
@@ -125,6 +127,7 @@ def test_wrong_words_are_refused(folder, capsys, words, message):
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 def test_the_page_fits_a_telephone_and_two_sheets_of_paper(folder):
     solve(folder, EXERCISES)
     report("--lang", "en", "--name", "Ann Lee", "--date", "30 November")

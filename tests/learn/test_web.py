@@ -200,7 +200,9 @@ def test_what_a_block_leaves_in_out_does_not_end_the_kernel(server, first):
     assert printed(server.run(first, "print(here)")) == "1\n"
 
 
-@pytest.mark.parametrize("delay", [0, 0.1, 1.0])
+@pytest.mark.parametrize(
+    "delay", [0, *(pytest.param(delay, marks=pytest.mark.slow) for delay in (0.1, 1.0))]
+)
 def test_a_block_is_run_while_python_is_restarted(tmp_path, delay):
     from kerascope.learn.web.kernel import ChapterKernel
 
@@ -235,6 +237,7 @@ def test_a_block_is_stopped_while_python_starts(tmp_path):
     assert error["error"] == "KernelEnded"
 
 
+@pytest.mark.slow
 def test_python_ends_with_a_server_that_is_killed(tmp_path):
     server = Server(tmp_path)
     first = server.data(f"/blocks/{CHAPTER_NAME}")["blocks"][0]["id"]
@@ -251,6 +254,7 @@ def test_python_ends_with_a_server_that_is_killed(tmp_path):
 # --- what is kept ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_was_typed_survives_the_server(tmp_path):
     one = Server(tmp_path)
     first = one.data(f"/blocks/{CHAPTER_NAME}")["blocks"][0]["id"]
@@ -270,6 +274,7 @@ def test_what_was_typed_survives_the_server(tmp_path):
     other.stop()
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_program_that_waits_for_a_line(tmp_path):
     server = Server(tmp_path)
     first = server.data(f"/blocks/{CHAPTER_NAME}")["blocks"][0]["id"]

@@ -37,6 +37,7 @@ SMALL = "import sys\nprint(sys.argv, __name__, 'kerascope.lessons.child' in sys.
 
 @pytest.mark.process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.slow
 def test_a_forked_session_prints_what_a_fresh_one_prints(tmp_path: Path):
     folder = tmp_path / "work"
     prepare_folder(folder)

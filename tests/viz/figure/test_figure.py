@@ -65,7 +65,13 @@ def texts(svg):
     return found
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name in ("vgg16", "bert") else name
+        for name in KNOWN
+    ],
+)
 def test_a_known_model_takes_the_form_in_which_it_is_published(name):
     assert figure_of(name, "84mm").form == KNOWN[name][1]
 
