@@ -27,7 +27,7 @@ def drawn(shown):
 
 
 @pytest.mark.parametrize(
-    "shown", thinned(MAKE.FIGURES, lambda shown: "figure"), ids=lambda shown: shown.file
+    "shown", thinned(MAKE.FIGURES, lambda shown: "figure", every=5), ids=lambda shown: shown.file
 )
 def test_the_lines_on_the_page_draw_the_figure_beside_them(shown):
     kept = (FIGURES / shown.file).read_text(encoding="utf-8")

@@ -33,10 +33,10 @@ def judge():
 
 
 def one_each():
-    """Return all answers; those of an exercise beside one that is drawn are the slow ones."""
+    """Return all answers; one for every other exercise is quick, as in `test_wrong_answers`."""
     drawn = {
         random.Random(name).choice([path for path in ANSWERS if exercise_of(path).name == name])
-        for name in EXERCISES
+        for name in list(EXERCISES)[::2]
     }
     return [
         pytest.param(path, id=path.stem, marks=[] if path in drawn else pytest.mark.slow)

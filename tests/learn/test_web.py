@@ -161,6 +161,7 @@ def test_a_picture_that_a_block_writes_is_shown(server, first):
     assert picture == {"svg": "<svg/>", "name": "out/mine.svg"}
 
 
+@pytest.mark.slow
 def test_a_kernel_that_ends_is_said_and_starts_again(server, first):
     events = server.run(first, "import os\nos._exit(1)")
     assert [event["error"] for event in events if "error" in event] == ["KernelEnded"]

@@ -41,9 +41,10 @@ def judge():
 
 
 def one_each():
-    """Return all answers; those of an exercise beside one that is drawn are the slow ones."""
+    """Return all answers; one for every other exercise is quick, as in `test_right_answers`."""
+    quick = list(EXERCISES)[1::2]
     for name, entries in ENTRIES.items():
-        drawn = random.Random(name).choice(entries)
+        drawn = random.Random(name).choice(entries) if name in quick else None
         for entry in entries:
             marks = [] if entry is drawn else pytest.mark.slow
             yield pytest.param(name, entry, id=f"{name}-{entry['how']}", marks=marks)

@@ -446,6 +446,7 @@ def test_two_traces_walk_side_by_side():
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 def test_a_long_trace_is_packed_and_not_refused(trained, opened, tmp_path):
     model = trained[0]
     with ks.trace(model) as long_tape:
@@ -725,6 +726,7 @@ def test_the_language_is_switched_and_nothing_is_left_in_the_other(opened):
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 def test_playing_goes_on_by_itself_and_is_silent(opened):
     page = opened(locale="en-US")  # a tab of its own: its clock is turned by hand
     page.clock.install()
