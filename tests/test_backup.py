@@ -297,6 +297,7 @@ def test_a_killed_process_goes_on_bit_for_bit(kill, options, tmp_path, undisturb
     assert_same(killed_and_resumed("arrays", tmp_path, [kill], **options), undisturbed("arrays"))
 
 
+@pytest.mark.slow
 def test_a_process_killed_at_any_call_goes_on_bit_for_bit(tmp_path, undisturbed):
     calls = number_of_calls("sequence", tmp_path / "counted", save_freq=2)
     kills = [["call", calls // 2], ["call", calls // 3]]

@@ -181,6 +181,7 @@ def test_the_losses_are_those_of_a_training_and_the_model_is_as_before():
     assert [frame.loss for frame in film.frames] == losses_by_hand(model, 4)
 
 
+@pytest.mark.slow
 def test_a_gif_has_a_frame_for_each_step(film, tmp_path):
     images = pytest.importorskip("PIL.Image")
     film.save(tmp_path / "training.gif")

@@ -200,6 +200,7 @@ def opened(chromium, small, tmp_path):
         one.close()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_at_each_moment_one_sentence_is_seen_and_what_was_done_stays(opened):
     page = opened()

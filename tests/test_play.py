@@ -492,6 +492,7 @@ def test_every_line_of_source_has_a_row_of_its_own(opened, small, tmp_path, view
         assert max(steps) - min(steps) < 4
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_keys_work_as_soon_as_the_page_is_open_and_the_address_holds_the_step(
     opened, small, tmp_path
@@ -513,6 +514,7 @@ def test_keys_work_as_soon_as_the_page_is_open_and_the_address_holds_the_step(
     assert opened(path, "#" + there.partition("#")[2]).inner_text(".count").startswith("2 / ")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_call_by_call_the_loss_is_told_between_forward_and_backward(opened, small, tmp_path):
     path = tmp_path / "step.html"
@@ -616,6 +618,7 @@ def test_a_nested_model_opens_while_it_plays_and_its_values_lie_on_the_arrows_in
     assert set(page.evaluate(STATES)) == {"x", "inner", "y"}
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_closed_frame_is_now_until_the_last_of_what_it_hides_is_done(
     opened, tmp_path, monkeypatch
@@ -644,6 +647,7 @@ def test_a_closed_frame_is_now_until_the_last_of_what_it_hides_is_done(
     assert set(states.values()) == {"2"}
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_search_and_details_are_those_of_a_picture_and_keys_still_step(opened, tmp_path):
     player = ks.play(nested_model(), np.ones((1, 4)))
@@ -670,6 +674,7 @@ def test_search_and_details_are_those_of_a_picture_and_keys_still_step(opened, t
     assert page.inner_text("#fit") == "适合"
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_size_that_the_reader_chose_stays_while_it_plays(opened, small, tmp_path):
     path = tmp_path / "step.html"
@@ -698,6 +703,7 @@ def test_the_page_of_a_picture_is_that_of_a_step_with_parts_left_out(small):
         assert only not in node
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_first_table_is_in_view_unless_a_later_one_has_new_rows(opened, small, tmp_path):
     """What is new is scrolled to for its step alone; what the reader scrolled to stays."""
@@ -714,6 +720,7 @@ def test_the_first_table_is_in_view_unless_a_later_one_has_new_rows(opened, smal
     assert page.evaluate(where) == 40
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_step_makes_only_that_anew_which_changes(opened, tmp_path):
     """Of a large net there are thousands of rows: to make all of them took two seconds a step."""
@@ -752,6 +759,7 @@ def test_every_control_has_a_name_and_the_language_is_the_readers(opened, small,
     assert "call" not in units
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_two_tapes_are_played_side_by_side_and_linked_in_time(opened, tmp_path):
     left, right = small_model(), small_model("adam")

@@ -224,6 +224,7 @@ def test_the_page_says_where_the_two_runs_part_and_goes_there(size, chromium, tm
     one.close()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_page_says_that_two_runs_are_equal(chromium, tmp_path):
     path = tmp_path / "equal.html"

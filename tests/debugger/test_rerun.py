@@ -237,6 +237,7 @@ def two_optimizers():
         both.train_on_batch(z[step], np.ones((8, 1)))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*trainable")
 def test_calls_on_batches_have_a_curve_for_each_model():
     text = piped(
@@ -349,6 +350,7 @@ def test_batches_of_one_s_own_have_the_numbers_that_goto_takes():
 # --- two changes, and what another run has --------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_changes_at_one_place_hold_both():
     def both(model):
         a_tenth(model)
@@ -553,6 +555,7 @@ def test_an_interrupt_leaves_all_as_it_was_and_the_fork_goes_on(monkeypatch):
     assert all(map(same, losses_of(session, 2), really(a_tenth)))
 
 
+@pytest.mark.slow
 def test_a_fork_can_be_written_into_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = piped(

@@ -183,6 +183,7 @@ def test_keys_of_the_full_screen_are_lines_that_are_known():
     assert all(COMMANDS.find(line) for line in [*lines, *begun] if line)
 
 
+@pytest.mark.slow
 def test_each_key_is_a_command_and_is_echoed():
     async def what(seat):
         await seat.press("s", "n", "r", "S", "N", "R", "u", "d")
@@ -221,6 +222,7 @@ def test_backward_is_forward_undone():
     on_screen(what)
 
 
+@pytest.mark.slow
 def test_keys_that_are_no_commands_begin_one():
     async def what(seat):
         await seat.press("i", "n", "f", "o", "space", "d", "e", "p", "enter")
@@ -237,6 +239,7 @@ def test_keys_that_are_no_commands_begin_one():
     on_screen(what)
 
 
+@pytest.mark.slow
 def test_after_a_command_was_typed_the_keys_are_commands_again():
     async def what(seat):
         await seat.press("colon", *"p", "space", *"1", "enter", "5", "4")
@@ -248,6 +251,7 @@ def test_after_a_command_was_typed_the_keys_are_commands_again():
     on_screen(what)
 
 
+@pytest.mark.slow
 def test_the_lines_of_an_answer_are_typed_one_after_the_other():
     async def what(seat):
         await seat.type("b phase:forward")
@@ -258,6 +262,7 @@ def test_the_lines_of_an_answer_are_typed_one_after_the_other():
     on_screen(what)
 
 
+@pytest.mark.slow
 def test_the_prompt_has_a_history():
     async def what(seat):
         await seat.type("p 1", "p 2", "p 2")
@@ -274,6 +279,7 @@ def test_the_prompt_has_a_history():
     on_screen(what)
 
 
+@pytest.mark.slow
 def test_tab_completes():
     async def what(seat):
         await seat.type(*START)
@@ -305,6 +311,7 @@ def test_tab_completes():
 # --- panes ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_panes_say_what_the_commands_say():
     async def what(seat):
         await seat.type(*START)
@@ -328,6 +335,7 @@ def current_line(source):
     return next(line for line in source.splitlines() if "->" in line[:8])
 
 
+@pytest.mark.slow
 def test_the_source_is_that_of_list_and_follows_up_and_down():
     async def what(seat):
         await seat.type(*START, "l")
@@ -367,6 +375,7 @@ def shown_panes(seat):
     return {name for name in PANES if seat.app.query_one(f"#{name}").region.height}
 
 
+@pytest.mark.slow
 def test_where_there_is_room_all_panes_are_seen_else_the_chosen_one():
     async def what(seat):
         assert shown_panes(seat) == {"source"}
@@ -423,6 +432,7 @@ def test_the_end_of_an_answer_is_seen_also_when_a_scroll_bar_comes_with_it():
     on_screen(what, fit_a_log)
 
 
+@pytest.mark.slow
 def test_lines_fit_the_room_after_resizing():
     async def what(seat):
         await seat.type(*START, "unt backward")
@@ -492,6 +502,7 @@ def test_an_error_of_the_program_is_looked_at_post_mortem():
     assert seat.app.return_code == 0
 
 
+@pytest.mark.slow
 def test_quitting_ends_the_program_and_asks_nothing():
     ended = []
 
@@ -608,6 +619,7 @@ def test_a_detached_program_runs_on_without_the_screen():
     assert seat.bridge.leave_screen() == ""
 
 
+@pytest.mark.slow
 def test_python_prompts_are_typed_on_the_screen_too():
     async def what(seat):
         await seat.type("unt forward", "pdb", "p 6 * 7", "q", "interact", "1 + 1", "EOF", "p 5")

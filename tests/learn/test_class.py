@@ -131,6 +131,7 @@ def test_what_an_answer_started_ends_with_it(server, tmp_path):
     assert has_ended(int(outcome.printed))
 
 
+@pytest.mark.slow
 @needs_fork
 def test_an_answer_that_kills_the_server_and_never_ends_is_ended(server, tmp_path):
     number = tmp_path / "number"
@@ -183,6 +184,7 @@ time.sleep(300)
     assert all(map(has_ended, running))
 
 
+@pytest.mark.slow
 def test_the_outcomes_come_in_the_order_of_the_files(tmp_path):
     slow = tmp_path / "slow.py"
     slow.write_text("import time\ntime.sleep(0.5)\n" + FIRST.solution.read_text(encoding="utf-8"))

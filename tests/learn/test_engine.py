@@ -95,6 +95,7 @@ def test_a_stub_that_is_untouched_is_no_warning(workbook, more):
         assert import_module("my_engine.fit").Model.__module__ == "my_engine.fit"
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_a_check_takes_the_students_file_of_the_part_and_its_other_parts_that_passed(workbook):
     helper = '\n\ndef helper():\n    return "from my own graph"\n'
@@ -109,6 +110,7 @@ def test_a_check_takes_the_students_file_of_the_part_and_its_other_parts_that_pa
     assert check_file(exercise, workbook.path_of(exercise)).verdict is Verdict.FAIL
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_a_part_imports_other_parts_and_files_of_its_package_by_their_full_names(workbook):
     (workbook.folder / OWN_ENGINE / "helpers.py").write_text("HELPER = 1\n")
@@ -134,6 +136,7 @@ def test_the_repr_of_the_students_objects_is_not_computed_for_a_message():
     assert found == ["a Tensor", "[a Tensor, 1]", "[a Tensor]", "{a Tensor: a Tensor}"]
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_a_script_imports_the_engine_also_one_started_inside_its_folder(workbook):
     write(workbook, "graph", solution("graph") + "\n\nMINE = 1\n", PASS)
@@ -224,6 +227,7 @@ def test_ten_steps_agree_with_kerascope(workbook):
         np.testing.assert_allclose(one, other, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_blocks_that_run_elsewhere_use_the_parts_of_the_workbook(workbook, tmp_path, monkeypatch):
     """As in a notebook, whose blocks and sessions run in a temporary folder."""

@@ -168,6 +168,7 @@ def test_reset_keeps_what_was_written(learn):
     assert "kept in" not in learn("reset", FIRST.name)[1]
 
 
+@pytest.mark.slow
 def test_a_solution_is_shown_after_an_attempt(learn):
     learn()
     for _ in range(2):
@@ -187,6 +188,7 @@ def test_a_solution_is_shown_after_an_attempt(learn):
     assert file_of(THIRD).read_text(encoding="utf-8") == written
 
 
+@pytest.mark.slow
 def test_a_file_is_run_as_it_is(capfd):
     main(["learn"])
     file_of(FIRST).write_text("print('numbers:', 1 + 1)\nraise SystemExit(7)\n")
@@ -377,6 +379,7 @@ def test_the_work_of_a_class_is_one_json_object(learn, a_class):
     assert state_of(Path("class")) == before
 
 
+@pytest.mark.slow
 def test_the_work_of_a_class_is_a_table(learn, a_class):
     code, out, err = learn("check", "1", "2", "--class", "class")
     assert (code, err) == (1, "")
@@ -453,6 +456,7 @@ def test_who_begins_with_a_later_chapter_goes_on_there(learn):
     assert f"check it      kerascope learn check {fifth.name}\n" in learn(fifth.name)[1]
 
 
+@pytest.mark.slow
 def test_every_line_that_is_printed_for_another_folder_can_be_typed(learn):
     folder = Path("ann lee")
     given = " --folder 'ann lee'"
@@ -475,6 +479,7 @@ def test_every_line_that_is_printed_for_another_folder_can_be_typed(learn):
     assert not FOLDER.exists()
 
 
+@pytest.mark.slow
 def test_without_a_folder_no_line_names_one(learn):
     learn()
     for _ in FIRST.hints:

@@ -67,6 +67,7 @@ def learn(capsys):
     return typed
 
 
+@pytest.mark.slow
 def test_a_student_works_in_a_course_in_one_language(course, learn):
     code, out, err = learn()
     assert (code, err) == (0, "")

@@ -57,6 +57,7 @@ def test_nothing_done_is_said_and_makes_no_folder(folder, capsys):
     assert "running" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_half_an_engine_is_run_with_solutions_for_the_rest(folder):
     solve(folder, PARTS[:3])
     page = report("--lang", "en", "-o", "half.html", path="half.html")
@@ -87,6 +88,7 @@ def test_a_whole_course_is_shown_in_chinese(folder):
     assert text.count("✓") == len(chapters)
 
 
+@pytest.mark.slow
 def test_the_page_is_one_file_and_the_same_each_time(folder):
     solve(folder, PARTS)
     first, second = report("--lang", "en"), report("--lang", "en")

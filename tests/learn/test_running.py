@@ -117,12 +117,14 @@ def test_a_traceback_shows_the_students_lines_only(exercise, tmp_path):
     assert "kerascope" not in details
 
 
+@pytest.mark.slow
 def test_an_endless_loop_is_ended_and_its_line_told(exercise, tmp_path):
     source = "import time\n\ndef double(x):\n    while True:\n        time.sleep(0.01)\n"
     outcome = checked_too_long(exercise, tmp_path, source, lambda one: one.line in (4, 5))
     assert f" s, at line {outcome.line}; is there a loop" in outcome.message.en
 
 
+@pytest.mark.slow
 def test_endless_printing_is_ended_and_cut(exercise, tmp_path):
     source = "import time\nwhile True:\n    print('x' * 9999)\n    time.sleep(0.01)\n"
     outcome = checked_too_long(exercise, tmp_path, source, lambda one: "..." in one.printed)
@@ -171,6 +173,7 @@ def test_a_file_beside_it_can_be_imported_but_hides_nothing_of_ours(
     assert checked(exercise, tmp_path, source).verdict is Verdict.PASS
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_keras_is_ours_and_the_same_numbers_come_for_everybody(exercise, tmp_path):
     source = (
@@ -203,6 +206,7 @@ def test_a_file_that_cannot_be_read_is_a_failure(exercise, tmp_path):
     assert "cannot be read" in outcome.message.en
 
 
+@pytest.mark.slow
 def test_a_program_is_run_as_a_program(tmp_path, capfd):
     path = tmp_path / "program.py"
     path.write_text("import sys\nif __name__ == '__main__':\n    print('ran')\n    sys.exit(3)\n")
@@ -212,6 +216,7 @@ def test_a_program_is_run_as_a_program(tmp_path, capfd):
     assert run_file(path, 1.0) is None
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_ends_the_students_process_too(tmp_path):
     marker = tmp_path / "pid"

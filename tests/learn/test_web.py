@@ -86,6 +86,7 @@ def test_others_are_refused_with_a_sentence(server, path, headers, sentence):
     assert len(text.splitlines()) == 2  # English and Chinese
 
 
+@pytest.mark.slow
 def test_pages_may_connect_to_this_server_and_to_nothing_else(server):
     status, headers, page = server.ask("/05-node.html")
     assert status == 200
@@ -106,6 +107,7 @@ def test_what_does_not_exist_is_said(server, path):
 # --- blocks ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_blocks_share_their_names_and_an_error_has_a_traceback(server, first):
     server.run(first, "x = 3")
     assert printed(server.run(first, "print(x + 1)")) == "4\n"
@@ -185,6 +187,7 @@ def test_pictures_without_end_are_dropped(server, first):
     assert (len(shown), cut, list(done)) == (30, {"text": "\n...\n"}, ["done"])
 
 
+@pytest.mark.slow
 def test_reading_other_chapters_does_not_end_the_kernel_of_one(server, first):
     server.run(first, "kept = 1")
     for chapter in ("01-the-whole", "03-data-types", "04-tensor-and-input"):
@@ -348,6 +351,7 @@ def test_what_is_too_long_is_not_kept():
 # --- exercises ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_exercise_is_saved_checked_and_not_overwritten_blindly(server, first):
     address = "/exercises/call_twice"
     state = server.data(address)
@@ -387,6 +391,7 @@ def test_a_file_that_is_not_in_utf_8_is_not_overwritten(server):
     assert path.read_bytes() == b"# caf\xe9\n"
 
 
+@pytest.mark.slow
 def test_blocks_use_the_parts_of_the_students_own_engine(server, first):
     part = next(one for one in all_exercises() if one.part == "gradient")
     state = server.data(f"/exercises/{part.name}")
@@ -420,6 +425,7 @@ def test_wrong_words_are_refused(tmp_path, monkeypatch, capsys, words, message):
     assert not os.listdir(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_port_in_use_is_said(server, tmp_path):
     command = [sys.executable, "-m", "kerascope", "learn", "web", "--port", str(server.port)]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -276,12 +276,14 @@ def test_the_address_chooses_the_language_and_so_do_links(opened):
     page.wait_for_selector("#en\\.joints:visible")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_reader_who_likes_chinese_sees_it_first(opened):
     assert opened("00-tools.html", locale="zh-CN").locator("#language-zh").is_checked()
     assert opened("00-tools.html", locale="fr-FR").locator("#language-en").is_checked()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_switch_works_without_the_script(opened):
     page = opened("00-tools.html", java_script_enabled=False)
@@ -291,6 +293,7 @@ def test_the_switch_works_without_the_script(opened):
     assert not page.locator("#en\\.tools").is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_keyboard_reaches_the_text_the_switch_and_what_is_folded(opened):
     page = opened("00-tools.html")
@@ -307,6 +310,7 @@ def test_the_keyboard_reaches_the_text_the_switch_and_what_is_folded(opened):
     assert folded.get_attribute("open") is not None
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_text_after_a_prediction_answers_only_when_the_output_is_open(opened):
     page = opened("00-tools.html", java_script_enabled=False)
@@ -317,6 +321,7 @@ def test_the_text_after_a_prediction_answers_only_when_the_output_is_open(opened
     assert answer.is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_question_of_the_next_prediction_is_not_a_part_of_the_answer(opened):
     page = opened("07-dense.html", java_script_enabled=False)

@@ -182,6 +182,7 @@ Player(tape, from_="batch 0", until="batch 0").save("out/a.html")
 """
 
 
+@pytest.mark.slow
 def test_two_processes_write_the_same_bytes(tmp_path):
     pages = []
     for seed in ("0", "1"):
@@ -518,6 +519,7 @@ def moment(page) -> int:
     return int(page.input_value("#moment"))
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_next_previous_and_the_slider_go_to_a_moment(opened):
     page = opened()
@@ -556,6 +558,7 @@ def test_a_moment_is_the_same_from_both_directions(opened):
     assert len({str(look) for look in there}) > 10
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_new_rows_are_marked_in_words_and_a_value_is_looked_at(opened):
     page = opened()
@@ -577,6 +580,7 @@ def test_new_rows_are_marked_in_words_and_a_value_is_looked_at(opened):
     assert page.inner_text(".peek").startswith("tensor_map[h]")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_table_stays_as_the_reader_left_it_but_opens_for_a_new_row(opened):
     page = opened()
@@ -615,6 +619,7 @@ def test_boxes_say_their_state_by_shape_frame_and_words(opened):
     assert listed == ["● done", "▶ now", "○ to do", "○ to do"]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_next_change_and_next_stop_point(opened):
     page = opened()
@@ -654,6 +659,7 @@ def test_keys_move_where_they_belong(opened):
     assert page.get_attribute("[data-do=play]", "aria-label") == "Play"
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_gate_hides_what_comes_until_the_reader_has_answered(opened):
     page = opened()
@@ -709,6 +715,7 @@ def test_words_cannot_break_out_of_the_page_nor_out_of_a_frame(called):
     assert (tag, attributes["title"], attributes["srcdoc"]) == ("iframe", evil, player.html)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_language_is_switched_and_nothing_is_left_in_the_other(opened):
     page = opened()
@@ -759,6 +766,7 @@ def test_nothing_glides_for_a_reader_who_wants_no_motion(opened, wanted, seconds
     assert cursor.evaluate("(one) => getComputedStyle(one).transitionDuration") == seconds
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_without_a_script_the_steps_are_a_list_and_gates_are_folded(opened):
     page = opened(java_script_enabled=False)
@@ -817,6 +825,7 @@ CONTRASTS = """() => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_two_sides_move_together(opened, called, tmp_path):
     path = tmp_path / "two.html"
@@ -887,6 +896,7 @@ def test_a_player_is_a_page_and_a_picture_is_not(tmp_path):
         write_chapter(tmp_path, LESSON.replace("{.player trace=go}", "{.gen from=go}"))
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_chapter_page_holds_the_player_and_speaks_its_language(chapter, opened, tmp_path):
     path = tmp_path / "01-walk.html"
@@ -907,6 +917,7 @@ def test_the_chapter_page_holds_the_player_and_speaks_its_language(chapter, open
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_page_that_begins_in_chinese_has_a_chinese_player(chapter, opened, tmp_path):
     path = tmp_path / "01-walk.html"

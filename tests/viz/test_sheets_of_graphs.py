@@ -193,6 +193,7 @@ def chromium():
         yield running
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_rules_give_marks_the_colours_lines_and_letters_that_a_browser_gives(chromium):
     page = chromium.tab(color_scheme="light")

@@ -28,6 +28,7 @@ def opened(chromium: Any, tmp_path: Path) -> Iterator[Any]:
 # --- opening and closing --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_click_opens_a_frame_and_closes_it_again(opened: Any):
     page = opened(whole("siamese"))
     before = places(page)
@@ -43,6 +44,7 @@ def test_a_click_opens_a_frame_and_closes_it_again(opened: Any):
     assert places(page) == before
 
 
+@pytest.mark.slow
 def test_what_was_clicked_stays_where_it_is_on_the_screen(opened: Any):
     graph = whole("resnet50")
     page = opened(graph)
