@@ -149,7 +149,8 @@ MISTAKES = {
     ),
     "a key too early": (
         "gradient", ("grads[x] + term if x in grads else term", "grads[x] + term"),
-        "the dict has no such key: look first, with `in` or .get(key)", "字典里没有这个键",
+        "the dict has no such key: is it stored too late, or must `in` be asked first?",
+        "字典里没有这个键",
     ),
     "a None that is added": (
         "gradient", ("            if term is not None:\n    ", ""),

@@ -1,7 +1,7 @@
 """The loop begins at the output.
 
-en: run_internal_graph(...) stopped at line 15 with KeyError: dense_2/add
-zh: run_internal_graph(...) 中途出错（第 15 行）：KeyError: dense_2/add
+en: run_internal_graph(...) stopped at line 15 with KeyError: dense_2/add; the dict has no such key: is it stored too late, or must `in` be asked first?
+zh: run_internal_graph(...) 中途出错（第 15 行）：KeyError: dense_2/add；字典里没有这个键：是存得太晚，还是应当先用 in 查一查？
 """
 
 

@@ -1,6 +1,6 @@
 """The last term replaces the others instead of being added.
 
-en: expected d loss / d x, where x ** 2 is used three times to be -1.48551, yours is 12
+en: expected d loss / d x, where x ** 2 is used three times, to be -1.48551, yours is 12
 zh: d loss / d x（其中 x ** 2 用了三次）应为 -1.48551，你的是 12
 """
 
