@@ -23,7 +23,13 @@ from kerascope.files import write_whole
 from kerascope.lessons import tutorials_folder
 from kerascope.lessons.lesson import Chapter
 from kerascope.lessons.parser import chapter_folders, read_chapter
-from kerascope.lessons.render_html import Extras, chapter_page, index_page, page_name
+from kerascope.lessons.render_html import (
+    Extras,
+    chapter_page,
+    index_page,
+    page_name,
+    with_neighbours,
+)
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -206,9 +212,7 @@ def write_course(app: Sphinx, failure: Exception | None) -> None:
     folder.mkdir(exist_ok=True)
     chapters = _chapters()
     bar = ' · <a href="../index.html">kerascope</a>'
-    for before, chapter, after in zip(
-        [None, *chapters[:-1]], chapters, [*chapters[1:], None], strict=True
-    ):
+    for before, chapter, after in with_neighbours(chapters):
         names = chapter.introduction.explains if chapter.introduction else ()
         links = " · ".join(_name_link(app, f"kerascope.{name}") for name in names)
         end = f'<p id="reference">API: {links}</p>\n' if links else ""
@@ -259,11 +263,9 @@ def _glossary(table: re.Match[str]) -> str:
     return f"```{{glossary}}\n{rows}```\n"
 
 
-def _read(app: Sphinx, page: str, content: list[str]) -> None:
-    content[0] = site_links(content[0], page)
-
-
-def _include(app: Sphinx, path: Path, page: str, content: list[str]) -> None:
+def _read(app: Sphinx, *rest: Any) -> None:
+    """Change the text of a page, or of a file that it includes."""
+    *_, page, content = rest
     content[0] = site_links(content[0], page)
 
 
@@ -306,7 +308,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Connect the extension to the events of a build."""
     app.connect("builder-inited", write_sources)
     app.connect("source-read", _read)
-    app.connect("include-read", _include)
+    app.connect("include-read", _read)
     app.connect("autodoc-process-signature", _signature)
     app.connect("autodoc-process-bases", _bases)
     app.connect("missing-reference", _class_anywhere)

@@ -2,8 +2,8 @@
 
     python -m guards.links FOLDER
 
-It prints the dead links and ends with code 1 if there are any. Anchors below `course/` are not
-checked: a script reads the language and the section from them.
+It prints the dead links. It ends with code 1 if there are any, and with 2 without such a folder.
+Anchors of the course are not checked: a script reads the language and the section from them.
 """
 
 from __future__ import annotations
@@ -72,6 +72,9 @@ def _has_anchor(target: Path, anchor: str) -> bool:
 
 def main(words: list[str]) -> int:
     """Check the site in a folder; return the exit code."""
+    if len(words) != 1 or not pages_of(Path(words[0])):
+        print("guards.links: expected a folder with HTML files. Build it: python3 dev.py docs.")
+        return 2
     site = Path(words[0]).resolve()
     dead = list(dead_links(site))
     print("\n".join([*dead, f"{len(pages_of(site))} pages, {len(dead)} dead links"]))

@@ -10,6 +10,7 @@ import pytest
 
 from guards.interface import Places
 from guards.links import dead_links
+from guards.links import main as check_links
 from kerascope.lessons import tutorials_folder
 from kerascope.lessons.parser import chapter_folders, read_chapter
 
@@ -81,6 +82,12 @@ def test_the_terms_of_the_glossary_become_anchors_that_the_search_finds():
     text = "| term | meaning |\n|---|---|\n| `Apply` | One use of an op. |\n| array | Numbers. |\n"
     expected = "```{glossary}\n`Apply`\n  One use of an op.\n\narray\n  Numbers.\n\n```\n"
     assert site_pages.site_links(text, "glossary") == expected
+
+
+@pytest.mark.parametrize("words", [[], ["nowhere"], ["."]])
+def test_a_folder_without_pages_is_not_a_site_without_dead_links(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert check_links(words) == 2
 
 
 def test_dead_links_and_anchors_are_found(tmp_path):

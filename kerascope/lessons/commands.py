@@ -18,7 +18,7 @@ from kerascope.lessons.checking import accept, complaints_of, read_glossary, sta
 from kerascope.lessons.lesson import LANGUAGES, Chapter
 from kerascope.lessons.notebook import notebook_text
 from kerascope.lessons.parser import chapter_folders, find_chapter, read_chapter
-from kerascope.lessons.render_html import chapter_page, index_page, page_name
+from kerascope.lessons.render_html import chapter_page, index_page, page_name, with_neighbours
 from kerascope.lessons.runner import ChapterRun, run_chapters
 from kerascope.trace.records import counted
 
@@ -102,10 +102,8 @@ def _html(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
     with given():
         folder = _output_folder(options.output)
     known = _with_a_page(folder, tutorials, chapters)
-    for place, chapter in enumerate(known):
+    for before, chapter, after in with_neighbours(known):
         if chapter in chapters:
-            before = known[place - 1] if place else None
-            after = known[place + 1] if place + 1 < len(known) else None
             write_whole(folder / page_name(chapter), chapter_page(chapter, before, after))
     write_whole(folder / "index.html", index_page(known))
     print(f"{counted(len(chapters), 'chapter')} and the index: {folder / 'index.html'}")

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -305,6 +305,7 @@ def _is_wordy(needs: list[int]) -> bool:
 # --- pages ----------------------------------------------------------------------------------------
 
 
+T = TypeVar("T")  # a chapter, or its folder
 COURSE = {"en": "Keras from inside", "zh": "由内而观 Keras"}
 WORDS = {
     "en": {"skip": "Skip to the text", "contents": "Contents", "course": "All chapters"},
@@ -353,6 +354,18 @@ class Extras:
 
 
 NO_EXTRAS = Extras()
+
+
+def with_neighbours(items: Sequence[T]) -> list[tuple[T | None, T, T | None]]:
+    """Return each item between the one before it and the one after it; None at the ends.
+
+    Examples
+    --------
+    >>> with_neighbours(["a", "b", "c"])
+    [(None, 'a', 'b'), ('a', 'b', 'c'), ('b', 'c', None)]
+    """
+    padded = [None, *items, None]
+    return list(zip(padded, items, padded[2:], strict=False))
 
 
 def chapter_page(

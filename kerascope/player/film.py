@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 from kerascope.engine.network import Network
@@ -134,7 +135,11 @@ def check_film_name(path: str | PathLike[str]) -> None:
             f"{Path(path).name!r}. For a page with one step, leave out steps."
         )
     if Path(path).suffix == ".gif":
-        pil_image("play", "An .svg does not need it.")
+        _pil_image()
+
+
+def _pil_image() -> ModuleType:
+    return pil_image("play", "An .svg does not need it.")
 
 
 def _training_steps(tapes: Iterable[Tape]) -> Iterator[tuple[Tape, list[Event]]]:
@@ -283,7 +288,7 @@ def film_gif(picture: LadderPicture, frames: Sequence[Frame]) -> bytes:
     MissingToolError
         PIL or Graphviz is not installed.
     """
-    images = pil_image("play")
+    images = _pil_image()
     base, added = film_sheets(picture, frames)
     shown = []
     for marks in added:

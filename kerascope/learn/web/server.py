@@ -42,7 +42,7 @@ from kerascope.learn.web.kept import KeptWork, events_to_keep, fields_of_page
 from kerascope.learn.web.kernel import ChapterKernel, Run, cell_code
 from kerascope.lessons.lesson import Chapter
 from kerascope.lessons.parser import chapter_folders, read_chapter
-from kerascope.lessons.render_html import Extras, chapter_page, index_page
+from kerascope.lessons.render_html import Extras, chapter_page, index_page, with_neighbours
 
 HOST = "127.0.0.1"
 MOST_KERNELS = 3  # of several chapters, the one whose blocks ran least recently ends
@@ -182,10 +182,9 @@ class Classroom:
 
     async def chapter_page(self, request: Request) -> Response:
         """Return the page of a chapter."""
-        chapter, folders = self._chapter(request), [None, *chapter_folders(self.tutorials), None]
-        place = folders.index(chapter.folder)
-        beside = (folders[place - 1], folders[place + 1])
-        before, after = (read_chapter(folder) if folder else None for folder in beside)
+        chapter, folders = self._chapter(request), chapter_folders(self.tutorials)
+        first, _, last = with_neighbours(folders)[folders.index(chapter.folder)]
+        before, after = (read_chapter(folder) if folder else None for folder in (first, last))
         return HTMLResponse(chapter_page(chapter, before, after, EXTRAS))
 
     async def file(self, request: Request) -> Response:

@@ -477,14 +477,7 @@ def living_sentences(reading: Reading, theme: str, form: str) -> Iterator[str]:
             yield "Sequences run from top to bottom, with a column for each feature."
         else:
             yield "Sequences run from left to right, with a row for each feature."
-    if charts := [one for one in portraits if len(one.bars) > 1]:
-        are_sums = all(one.is_sum_one for one in charts)
-        is_part = any(one.vector is not None and len(one.bars) < len(one.vector) for one in charts)
-        more = "largest " if is_part else ""
-        kind = "probabilities" if are_sums else "numbers, whose sum is not 1"
-        yield f"The output shows its {more}{kind}, by class."
-    if any(len(one.bars) == 1 for one in portraits):
-        yield "An output of a single number shows this number."
+    yield from _output_sentences(portraits)
     odd = [
         f"{part.node.label} ({image.odd_words})"
         for part in parts
@@ -497,6 +490,17 @@ def living_sentences(reading: Reading, theme: str, form: str) -> Iterator[str]:
     without = [part.node.label for part in reading.parts.values() if not part.portrait]
     if without:
         yield f"Parts without an image: {_first_of(without)}."
+
+
+def _output_sentences(portraits: Sequence[Portrait]) -> Iterator[str]:
+    if charts := [one for one in portraits if len(one.bars) > 1]:
+        are_sums = all(one.is_sum_one for one in charts)
+        is_part = any(one.vector is not None and len(one.bars) < len(one.vector) for one in charts)
+        more = "largest " if is_part else ""
+        kind = "probabilities" if are_sums else "numbers, whose sum is not 1"
+        yield f"The output shows its {more}{kind}, by class."
+    if any(len(one.bars) == 1 for one in portraits):
+        yield "An output of a single number shows this number."
 
 
 def _scale_sentence(theme: str) -> str:

@@ -208,6 +208,7 @@ CASES = thinned([(name, seed) for seed in range(25) for name in MAKERS], lambda 
 
 
 def figure(name, seed, width):
+    ks.K.clear_session()  # names do not grow with the tests that ran before, so texts are not cut
     return ks.draw(MAKERS[name](random.Random(seed)), style="figure", width=width)
 
 
